@@ -40,7 +40,6 @@ std::vector<int> offsets_of(const Kernel& of, int draw) {
 /// By turns each order of each tensor, padded rows and expanded cotangents.
 std::map<std::string, TensorLayout> layouts_of(const Kernel& of, const Problem& problem, int draw) {
     std::map<std::string, TensorLayout> layouts;
-    if (of.any().layouts.empty()) return layouts;
     const auto turn = static_cast<std::size_t>(draw);
     std::size_t position = 0;  // of the tensor: in each round it meets other orders of the others
     for (const std::string& tensor : of.pass->tensors()) {
@@ -70,9 +69,8 @@ std::uint32_t mask_of(const Kernel& kernel, int draw) {
     return mask == 0 ? Setting::every_output : mask % all;
 }
 
-/// 0 where each tensor has one alone.
 int draws_for_layouts(const Kernel& of) {
-    int draws = 0;
+    int draws = draws_minimum;
     for (const std::string& tensor : of.pass->tensors()) {
         const auto orders = static_cast<int>(orders_of(*of.op, of.any(), tensor).size());
         if (orders > 1 || takes_any_strides(*of.op, of.any(), tensor))
@@ -92,10 +90,11 @@ int dense_draw_count(const Kernel& kernel, std::string_view property) {
         kernel.op->algebra != Algebra::products &&
         std::ranges::any_of(kernel.op->inputs, &TensorSpec::holds_whole_numbers);
     const int draws =
-        std::max({draws_minimum, static_cast<int>(declared.block_sizes.size()),
-                  declared.takes_output_mask ? 1 << outputs : 0, 2 * declared.places(),
-                  has_ties ? draws_with_ties : 0, kernel.op->is_chain() ? draws_of_chain : 0,
-                  chooses_outliers ? draws_with_outliers : 0, draws_for_layouts(kernel)});
+        std::max({draws_for_layouts(kernel), static_cast<int>(declared.block_sizes.size()),
+                  declared.takes_output_mask ? 1 << outputs : draws_minimum, 2 * declared.places(),
+                  has_ties ? draws_with_ties : draws_minimum,
+                  kernel.op->is_chain() ? draws_of_chain : draws_minimum,
+                  chooses_outliers ? draws_with_outliers : draws_minimum});
     const bool is_hidden = std::ranges::any_of(kernel.pass->outputs, [&](const auto& output) {
         const DType dtype = dtype_of(declared, *kernel.op, output);
         return !kernel.op->tensor_named(output).holds_whole_numbers() &&

@@ -18,14 +18,14 @@ rc::Shrinkable<Data> data_tree(const Kernel& kernel, const Problem& problem, Val
     return rc::shrinkable::lambda(
         [=] { return data; },
         [=, &kernel] {
-            const auto simpler = [=, &kernel](int) {
-                const auto listed = list_data(kernel, problem, data, kind);
+            const auto simpler = [=, &kernel](const Data& drawn) {
+                const auto listed = list_data(kernel, problem, drawn, kind);
                 auto one_hot = one_hot_data(*kernel.op, problem, listed);
                 if (listed.size() > most_elements) return one_hot;
                 return rc::seq::concat(one_hot, rc::seq::just(listed_data(listed)));
             };
             // The values are drawn only once this is reached, after all smaller problems.
-            return rc::seq::mapcat(rc::seq::just(0), simpler);
+            return rc::seq::mapcat(rc::seq::just(data), simpler);
         });
 }
 

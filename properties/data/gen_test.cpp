@@ -143,6 +143,24 @@ TEST_CASE(
           }) == "v1:" + row + "c=2,k=2,in=1x1:data=dy[0]=1,x[0]=1:block=32");
 }
 
+TEST_CASE("up to 32 elements are left out one by one, more only all but a few at once") {
+    const Drawn drawn;
+    const Problem problem = parsed("c=2,in=1x11");
+    std::set<std::size_t> listed;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        const auto tree =
+            data_gen(drawn.kernel.kernel, problem, ValueKind::integers)(rc::Random(seed));
+        const std::size_t count =
+            list_data(drawn.kernel.kernel, problem, tree.value(), ValueKind::integers).size();
+        listed.insert(count);
+        const std::vector<Data> children = children_of(tree);
+        CHECK(children.front().elements.empty());
+        CHECK((children.back().elements.size() == count) == (count <= 32));
+    }
+    CHECK(listed.contains(32));
+    CHECK(listed.contains(33));
+}
+
 TEST_CASE("one case in four has a call before it, which shrinks to none") {
     const Drawn drawn;
     const auto before = call_before_gen(problem_gen(drawn.generator));
@@ -158,4 +176,9 @@ TEST_CASE("one case in four has a call before it, which shrinks to none") {
     }
     CHECK(count > 60);
     CHECK(count < 150);
+    const auto of_one = call_before_gen(rc::gen::just(parsed("in=1x1")));
+    int calls = 0;
+    for (std::uint64_t seed = 0; seed < 4000; ++seed)
+        calls += of_one(rc::Random(seed)).value().has_value();
+    CHECK(std::abs(calls - 1000) < 120);
 }

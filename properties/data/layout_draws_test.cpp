@@ -117,6 +117,45 @@ TEST_CASE("dense draws go through the layouts by turns") {
     }
 }
 
+TEST_CASE("rows are padded, and cotangents expanded, where there are two axes") {
+    Operator op = make_test_operator();
+    op.inputs[0].sizes = [](const Problem&) { return Sizes{3, 4}; };
+    const TestKernel any(test_kernel().strided("x").strided("b"), op);
+    Kernel forward = any.kernel;
+    forward.pass = op.find_pass("forward");
+    // By the strides of one tensor alone, whose axes have no other order.
+    CHECK(dense_draw_count(any.kernel, "repeatable") == 6);
+    std::set<int> paddings;
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        Setting setting;
+        draw_layouts(forward, problem, seed, setting);
+        CHECK_FALSE(setting.layouts.contains("b"));
+        paddings.insert(setting.layout_of("x").row_padding);
+    }
+    CHECK(paddings == std::set<int>{0, 1, 2, 3, 4, 5});
+    for (int draw = 0; draw < 6; ++draw) {
+        const Setting setting = dense_case(forward, "repeatable", "cpu", problem, draw).setting;
+        CHECK_FALSE(setting.layouts.contains("b"));
+        CHECK(setting.layout_of("x").row_padding == (draw % 3 == 1 ? 1 + draw / 3 : 0));
+    }
+}
+
+TEST_CASE("the layouts of a seed, and of a dense draw, are the same everywhere") {
+    LayoutKernel any(test_kernel().strided("x").strided("y"));
+    any.add_order("from_1", [](int position, int rank) { return (1 + position) % rank; });
+    any.op.passes.front().steps.emplace_back();  // a chain has many dense draws
+    std::uint64_t random = 0, dense = 0;
+    const auto add = [&](std::uint64_t& digest, const Setting& setting) {
+        Case one = case_on(any.kernel, problem);
+        one.setting = setting;
+        digest = mix_seed(digest, one.print());
+    };
+    for (std::uint64_t seed = 0; seed < 300; ++seed) add(random, any.drawn(seed));
+    for (int draw = 0; draw < any.dense_draws(); ++draw) add(dense, any.dense(draw));
+    CHECK(random == 1u);
+    CHECK(dense == 1u);
+}
+
 TEST_CASE("each of four orders is drawn as often, and goes by turns") {
     LayoutKernel named(test_kernel()
                            .layout_of("x", {"from_1", "as_is", "from_2", "turned"})

@@ -42,8 +42,11 @@ class Significands {
     double unit_;
 };
 
+/// Whether the type holds no large numbers: half, and 8 bits.
+bool is_short_of_range(DType dtype) { return traits_of(dtype).largest < 0x1p+20; }
+
 /// Powers of two by which rows are scaled, so that products of two rows don't overflow in half.
-int scale_up(DType dtype) { return traits_of(dtype).largest < 0x1p+20 ? -4 : 0; }
+int scale_up(DType dtype) { return is_short_of_range(dtype) ? -4 : 0; }
 
 }  // namespace
 
@@ -241,7 +244,7 @@ void add_offset(Array<double>& array, SplitMix64 random, DType dtype) {
 }
 
 /// The most powers of two by which outliers are larger: exp overflows, but squares stay finite.
-static int outlier_scale(DType dtype) { return traits_of(dtype).largest < 0x1p+20 ? 3 : 8; }
+static int outlier_scale(DType dtype) { return is_short_of_range(dtype) ? 3 : 8; }
 
 void add_outliers(Array<double>& array, SplitMix64 random, DType dtype) {
     const int most = outlier_scale(dtype);
@@ -252,8 +255,8 @@ void add_outliers(Array<double>& array, SplitMix64 random, DType dtype) {
 
 void make_special(Array<double>& array, SplitMix64 random) {
     auto& data = array.data;
-    const auto row = static_cast<std::size_t>(
-        array.sizes.empty() ? 1 : std::max<std::int64_t>(array.sizes.back(), 1));
+    const auto row =
+        array.sizes.empty() ? data.size() : static_cast<std::size_t>(array.sizes.back());
     const std::uint64_t kind = random.below(6);
     for (std::size_t i = 0; i < data.size(); ++i)
         if (kind < 2)
@@ -265,10 +268,9 @@ void make_special(Array<double>& array, SplitMix64 random) {
 }
 
 void make_large(Array<double>& array, SplitMix64 random, DType dtype) {
-    const double largest = traits_of(dtype).largest;
-    const bool is_narrow = largest < 0x1p+20;
+    const bool is_narrow = is_short_of_range(dtype);
     // The numbers are below 2.
-    const int most = largest < 0x1p+10 ? 5 : is_narrow ? 8 : 24;
+    const int most = dtype == DType::f8e4m3 ? 5 : is_narrow ? 8 : 24;
     const auto exponent = static_cast<int>(random.between(is_narrow ? 2 : 16, most));
     for (double& element : array.data) element = std::ldexp(element, exponent);
 }

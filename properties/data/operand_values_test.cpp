@@ -87,9 +87,40 @@ TEST_CASE("where sums are exact, integers stay so in a domain that holds three o
     const Operator any = with_domain(-INFINITY, INFINITY, 9), wide = with_domain(-200, 200, 9);
     CHECK(forty(any, "p", {.seed = 3}, ValueKind::integers) ==
           forty(wide, "p", {.seed = 3}, ValueKind::integers));
+    const auto has_fractions = [](const auto& numbers) {
+        return std::ranges::any_of(numbers, [](double v) { return v != std::round(v); });
+    };
     // Fewer than three are no use.
-    const auto fractions = integers(with_domain(-1.0, 1.0, 9));
-    CHECK(std::ranges::any_of(fractions, [](double v) { return v != std::round(v); }));
+    CHECK(has_fractions(integers(with_domain(-1.0, 1.0, 9))));
+    // Where not even ones keep a sum exact, ones are drawn all the same, and no twos.
+    CHECK(integers(with_domain(-1.5, 1.5, 1 << 30)) == std::set<double>{-1, 0, 1});
+    CHECK(has_fractions(integers(with_domain(-0.5, INFINITY, 1 << 30))));
+    // Mantissas are no integers, nor are numbers of an operator that has no exact sums.
+    Operator op = with_domain(1.0, 5.0, 9);
+    CHECK(has_fractions(forty(op, "p", {.seed = 1}, ValueKind::mantissas)));
+    op.outputs.back().domain = op.inputs.back().domain;
+    CHECK(std::ranges::min(forty(op, "dy", {.seed = 1}, ValueKind::integers)) < 0.0);
+    op.algebra = Algebra::smooth;
+    CHECK(has_fractions(integers(op)));
+}
+
+TEST_CASE("integers move into a domain, where they stay as they are if they lie inside") {
+    struct Line {
+        double lowest, highest;
+        std::int64_t amplitude;
+        std::vector<double> from, to;
+    };
+    for (const Line& line : {Line{0.0, INFINITY, 64, {-3, 0, 5}, {3, 1, 5}},
+                             {-INFINITY, -3.0, 64, {-3, 0, 5}, {-6, -4, -8}},
+                             // It holds three integers, or two, which are no use.
+                             {-1.5, 1.5, 64, {-3, -1, 0, 1, 5}, {-1, -1, 0, 1, 1}},
+                             {4.0, 6.5, 64, {1, 4}, {5.25, 6}},
+                             {-100.0, 100.0, 4, {70, 3, -4, 4}, {3, 3, -4, 4}}}) {
+        CAPTURE(line.lowest);
+        Array<double> array{{static_cast<std::int64_t>(line.from.size())}, line.from};
+        move_integers_inside(array, {line.lowest, line.highest}, DType::f32, line.amplitude);
+        CHECK(array.data == line.to);
+    }
 }
 
 TEST_CASE("whole numbers are drawn from all of their range") {
@@ -156,7 +187,7 @@ TEST_CASE("numbers of what is no sum of products have an offset, or outliers, in
               return !has_offset(data) && differ(data, ValueKind::mantissas);
           }) > 40);
     CHECK(count_draws(600, [&](const Data& d) { return differ(d, ValueKind::integers); }) == 0);
-    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 120; ++seed) {
         const Data data = dense(seed);
         CHECK(has_offset(data) == (seed % 3 == 0));
         Array<double> expected{{40}, forty(linear, "x", data)};

@@ -57,7 +57,6 @@ TensorLayout draw_layout(const Kernel& of, const Problem& problem, const std::st
 
 void draw_layouts(const Kernel& kernel, const Problem& problem, std::uint64_t seed,
                   Setting& setting) {
-    if (kernel.any().layouts.empty()) return;
     SplitMix64 random(seed);
     for (const std::string& tensor : kernel.pass->tensors())
         if (const auto layout = draw_layout(kernel, problem, tensor, random);

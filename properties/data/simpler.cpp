@@ -115,10 +115,7 @@ struct Reduction {
         for (; element < elements.size(); ++element, value = 0) {
             if (value == simple_values.size()) continue;
             const double simple = simple_values[value++];
-            if (elements[element].value == simple) {
-                value = simple_values.size();
-                continue;
-            }
+            if (elements[element].value == simple) continue;
             Reduction simpler = *this;
             simpler.elements[simpler.element++].value = simple;
             simpler.value = 0;
@@ -155,7 +152,7 @@ std::vector<Change> changes_of(const Setting& setting) {
     for (std::size_t i = 0; i < setting.offsets.size(); ++i)
         for (const int offset : {0, 1})
             changes.push_back([=](Setting& any) {
-                if (i < any.offsets.size() && any.offsets[i] > offset) any.offsets[i] = offset;
+                if (i < any.offsets.size()) any.offsets[i] = std::min(any.offsets[i], offset);
             });
     changes.push_back([](Setting& any) { any.layouts.clear(); });
     for (const auto& named : setting.layouts) {

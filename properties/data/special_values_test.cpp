@@ -144,6 +144,30 @@ TEST_CASE("numbers that are made large keep their ratios, and stay numbers of a 
             CHECK(array.data[0] >= (dtype == DType::f32 ? 0x1p17 : 0x1p3));
             CHECK(array.data[0] <= traits_of(dtype).largest);
         }
+    const auto factors = [](DType dtype) {
+        std::set<double> all;
+        for (std::uint64_t seed = 0; seed < 200; ++seed) {
+            Array<double> one{{1}, {1.0}};
+            make_large(one, SplitMix64(seed), dtype);
+            all.insert(std::log2(one.data[0]));
+        }
+        return all;
+    };
+    CHECK(factors(DType::f8e4m3) == std::set<double>{2, 3, 4, 5});
+    CHECK(factors(DType::f8e5m2) == std::set<double>{2, 3, 4, 5, 6, 7, 8});
+    CHECK(factors(DType::f32) == std::set<double>{16, 17, 18, 19, 20, 21, 22, 23, 24});
+}
+
+TEST_CASE("a chain's random numbers have no zeros and no constant rows, other operators' have") {
+    Operator op = operator_named("layer_norm");
+    const auto with_zero = [&] {
+        return count_draws(1000, [&](const Data& data) {
+            return std::ranges::count(drawn(op, "rows=4,width=5", "x", data), 0.0) > 0;
+        });
+    };
+    CHECK(with_zero() > 10);
+    op.passes[0].steps.emplace_back();
+    CHECK(with_zero() == 0);
 }
 
 TEST_CASE("indices outside of their range are drawn where operator and kernel allow for them") {

@@ -152,6 +152,29 @@ TEST_CASE("the thinned integers of a seed are the same everywhere") {
     CHECK(digest == 7854576076520056521u);
 }
 
+TEST_CASE("thinned integers go from large ones to few ones, and are small in a short type") {
+    std::uint64_t digest = 0;
+    for (const char* problem : {"n=8,k=3", "n=64,k=1"})
+        for (const int bits : {4, 8, 24})
+            for (std::uint64_t seed = 1; seed <= 40; ++seed)
+                for (const auto& [name, array] :
+                     thinned(problem, {.seed = seed, .is_dense = seed % 2 == 0}, bits))
+                    add(digest, array);
+    CHECK(digest == 1u);
+    const Operator op = layer();
+    const KernelDeclaration kernel =
+        KernelDeclaration().storage(DType::f8e4m3).storage("y", DType::f32);
+    double most = 0.0;
+    for (const std::uint64_t seed : {2, 3, 6})
+        for (const bool is_dense : {false, true})
+            for (const auto& [name, array] :
+                 draw_thinned(op, Problem::parse(op.space, "n=2,k=2"),
+                              {.seed = seed, .is_dense = is_dense}, ElementTypes(kernel, op)))
+                if (name != "dy")
+                    for (const double value : array.data) most = std::max(most, std::abs(value));
+    CHECK(most == 8.0);
+}
+
 TEST_CASE("where nothing else is exact there are zeros, and where not even they are, an error") {
     const auto of = [](double factor, double constant) {
         const Operator op = declare_operator("large")

@@ -44,8 +44,7 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
             refuse(fmt::format("outside of its {} elements", data.size()));
         const TensorSpec& tensor = op.tensor_named(element.tensor);
         const DType dtype = types.of(op, element.tensor);
-        const double stored =
-            tensor.holds_whole_numbers() ? element.value : rounded_to(dtype, element.value);
+        const double stored = rounded_to(dtype, element.value);
         if (!std::isfinite(stored) && std::isfinite(element.value))
             refuse(fmt::format("beyond the largest {}", traits_of(dtype).name));
         const bool is_input = tensor.name == element.tensor;  // not a cotangent
@@ -181,8 +180,7 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     auto array = filled<double>(tensor.sizes(problem));
     const bool is_input = tensor.name == name;  // not a cotangent, which may be any number
     if (data.is_explicit) {
-        if (is_input && tensor.domain)
-            std::ranges::fill(array.data, simplest_value(op, problem, name, types));
+        if (is_input) std::ranges::fill(array.data, simplest_value(op, problem, name, types));
         return array;
     }
     SplitMix64 shape(mix_seed(data.seed, "shape of " + name));
@@ -234,9 +232,6 @@ Array<double> draw_direction(const Array<double>& like, std::uint64_t seed, int 
     Array<double> direction = like;
     fill_integers(direction, SplitMix64(mix_seed(seed, "direction")), reduction_length, exact_bits,
                   largest);
-    if (!direction.data.empty() &&
-        std::ranges::all_of(direction.data, [](double v) { return v == 0.0; }))
-        direction.data.front() = 1.0;
     return direction;
 }
 
@@ -294,7 +289,7 @@ std::vector<DataElement> list_elements(const Operator& op, const Problem& proble
         const auto& data = values.at(name).data;
         const TensorSpec& tensor = op.tensor_named(name);
         const double simplest =
-            tensor.name == name && tensor.domain ? simplest_value(op, problem, name, types) : 0.0;
+            tensor.name == name ? simplest_value(op, problem, name, types) : 0.0;
         for (std::size_t i = 0; i < data.size(); ++i)
             if (data[i] != simplest)
                 elements.push_back({name, static_cast<std::int64_t>(i), data[i]});

@@ -145,6 +145,20 @@ TEST_CASE("values of 8 bits are numbers of their type, of its whole range where 
     }
 }
 
+TEST_CASE("every other dense draw has the whole range of 8 bits, of factors in sums of products") {
+    Operator op = conv();
+    const KernelDeclaration kernel = KernelDeclaration().storage(DType::f8e4m3);
+    const auto is_wide = [&](std::uint64_t seed) {
+        return std::ranges::any_of(drawn(op, "n=3,c=3,in=9x9", "x", dense(seed),
+                                         ValueKind::mantissas, ElementTypes(kernel)),
+                                   [](double v) { return std::abs(v) < 0.5 || std::abs(v) > 2.0; });
+    };
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) CHECK(is_wide(seed) == (seed % 2 == 0));
+    // Draws without an offset and outliers.
+    op.algebra = Algebra::smooth;
+    for (const std::uint64_t seed : {1, 4, 7, 10}) CHECK_FALSE(is_wide(seed));
+}
+
 TEST_CASE("a type that has no infinities is given none where NaN is drawn") {
     Operator op = conv();
     op.inputs[0].may_be_nan = true;

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the four calls must have in common: two on the same buffers, one on other inputs, one with
+// moved pointers.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "properties/tests/drawn_values.hpp"
+#include "properties/tests/scripted.hpp"
+
+namespace gradverify {
+
+using namespace testing;
+
+namespace {
+
+constexpr double ulp = 0x1p-23;  // of the product of 1.1 and 1.1
+
+/// The kernel adds these to the products in the second call and in the last.
+Outcome outcome_of(const KernelDeclaration& kernel, double in_second, double in_last) {
+    const Script script = [=](const ScriptedElement& element) {
+        const double added = element.call == 1 ? in_second : element.call == 3 ? in_last : 0.0;
+        return static_cast<double>(static_cast<float>(product_of(element))) + added;
+    };
+    return testing::outcome_of(repeatable, product(false), kernel, script,
+                               listing({{"a", 0, 1.1}, {"b", 0, 1.1}}), "n=1");
+}
+
+const KernelDeclaration same_bits = scripted(product(false));
+const KernelDeclaration varies = KernelDeclaration(same_bits).not_deterministic();
+
+const std::string other_bits = "two calls on the same buffers differ; a kernel",
+                  far_off = "two calls on the same buffers differ by more than rounding",
+                  moved = "moved pointers, another stream";
+
+}  // namespace
+
+TEST_CASE("the same call gives the same bits, or, where sums vary, differs by rounding alone") {
+    struct Line {
+        const KernelDeclaration& kernel;
+        double in_second, in_last;
+        Verdict verdict;
+        std::string message;
+    };
+    for (const Line& line : {Line{same_bits, 0.0, 0.0, Verdict::passed, ""},
+                             {same_bits, ulp, 0.0, Verdict::failed, other_bits},
+                             {same_bits, 0.0, ulp, Verdict::passed, ""},
+                             {same_bits, 0.0, 8 * ulp, Verdict::failed, moved},
+                             {varies, ulp, 0.0, Verdict::passed, ""},
+                             {varies, 8 * ulp, 0.0, Verdict::failed, far_off},
+                             {varies, 0.0, 8 * ulp, Verdict::failed, moved},
+                             {varies, 8 * ulp, 8 * ulp, Verdict::failed, moved}}) {
+        CAPTURE(line.in_second);
+        CAPTURE(line.in_last);
+        const Outcome outcome = outcome_of(line.kernel, line.in_second, line.in_last);
+        CHECK(outcome.verdict == line.verdict);
+        CHECK(outcome.message.substr(0, line.message.size()) == line.message);
+    }
+}
+
+TEST_CASE("bits that differ where values do not are a failure") {
+    const Script negates_zero = [](const ScriptedElement& element) {
+        return element.call == 1 ? -0.0 : 0.0;
+    };
+    const Outcome outcome = testing::outcome_of(repeatable, product(false), same_bits, negates_zero,
+                                                listing({}), "n=1");
+    CHECK(outcome.verdict == Verdict::failed);
+    CHECK(outcome.worst.empty());
+}
+
+TEST_CASE("between the calls is one on inputs that are times -3, or another order of their own") {
+    const Operator op = declare_operator("saving")
+                            .parameter("n")
+                            .input("a", {"n"})
+                            .input("b", {"n"}, numbers_between(0.0, 9.0))
+                            .saved("s", {"n"})
+                            .output("y", {"n"})
+                            .gradient("grad_b", {"a", "b", "s", "dy"}, {"db"})
+                            .forward([]<class T>(const ForwardCall<T>& call) {
+                                const auto a = call.input("a"), b = call.input("b");
+                                for (std::int64_t i = 0; i < a.size(0); ++i) {
+                                    call.output("s")(i) = a(i) + b(i);
+                                    call.output("y")(i) = a(i) * b(i);
+                                }
+                            });
+    std::vector<std::vector<double>> seen;  // at each call, the inputs' elements
+    const Script script = [&](const ScriptedElement& element) {
+        if (element.index == 0) seen.emplace_back();
+        seen.back().insert(seen.back().end(), element.inputs.begin(), element.inputs.end());
+        return element.inputs[0] * element.inputs[3];
+    };
+    const Outcome outcome = testing::outcome_of(repeatable, op, scripted(op, "grad_b"), script,
+                                                listing({{"a", 0, 1.0},
+                                                         {"a", 1, 2.0},
+                                                         {"b", 0, 3.0},
+                                                         {"b", 1, 4.0},
+                                                         {"dy", 0, 5.0},
+                                                         {"dy", 1, 6.0}}),
+                                                "n=2");
+    CHECK(outcome.verdict == Verdict::passed);
+    const std::vector<double> own{1, 3, 4, 5, 2, 4, 6, 6}, other{-3, 4, 6, -15, -6, 3, 4, -18};
+    CHECK(seen == std::vector{own, own, other, own});
+}
+
+}  // namespace gradverify
