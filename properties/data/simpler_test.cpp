@@ -7,6 +7,9 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "properties/tests/operator.hpp"
 
