@@ -133,10 +133,10 @@ TEST_CASE("the tangent's inputs keep what the moved tensor is multiplied by, and
             all.push_back(input.data);
         return all;
     };
-    using Data = std::vector<std::vector<double>>;
-    CHECK(tangent("x", {4}) == Data{{1}, {4}, {0, 2}, {0}});
-    CHECK(tangent("w", {4, 6}) == Data{{1}, {3}, {4, 6}, {0}});
-    CHECK(tangent("b", {4}) == Data{{1}, {0}, {0, 0}, {4}});
+    using Rows = std::vector<std::vector<double>>;
+    CHECK(tangent("x", {4}) == Rows{{1}, {4}, {0, 2}, {0}});
+    CHECK(tangent("w", {4, 6}) == Rows{{1}, {3}, {4, 6}, {0}});
+    CHECK(tangent("b", {4}) == Rows{{1}, {0}, {0, 0}, {4}});
     // The saved output has no cotangent.
     CHECK(with_cotangents(scene.context, {{{1}, {11}}, {{1}, {3}}}) == 77);
 }
