@@ -34,7 +34,7 @@ struct CallResult {
     std::vector<DType> output_types;
     /// The outputs' bits, for comparing two calls.
     std::vector<std::vector<std::byte>> output_bits;
-    /// Flat indices of output elements that still hold the poison, for each output.
+    /// Flat indices of output elements that the call left as they were, for each output.
     std::vector<std::vector<std::int64_t>> untouched;
     /// One sentence for each buffer that was written where it must not be.
     std::vector<std::string> stray_writes;
