@@ -43,7 +43,7 @@ SURVIVORS_MOST = 0.05
 # Test cases shorter than this share a process.
 SHORT_SECONDS = 0.05
 # Tests that take longer are left out: the searches for seeded bugs and the longest draws.
-LONGEST_SECONDS = 2.0
+LONGEST_SECONDS = 6.0
 KILLED = 128 + 9
 MEMORY_BYTES = 8 << 30
 NUMBERS_PER_FILE = 10000
