@@ -72,7 +72,7 @@ Outcome adjoint_identity(CaseContext& context) {
     const CallResult result = context.caller.call(context.kernel(), inputs);
     if (const auto failure = failed_call(result)) return *failure;
     std::set<const Kernel*> unsound;
-    while (const Kernel* partner = sound_forward(context, unsound).kernel) {
+    while (const Kernel* partner = sound_forward(context, unsound)) {
         const auto comparisons = compare_with(context, *partner, result);
         unsound.insert(partner);
         if (!comparisons) continue;

@@ -45,14 +45,9 @@ bool is_right(CaseContext& context, const CallResult& result);
 /// results on integers may be compared exactly.
 bool can_be_partner(const CaseContext& context, const Kernel& kernel);
 
-/// A registered forward kernel that gave the reference's very numbers on the case's values.
-struct SoundForward {
-    const Kernel* kernel = nullptr;  ///< null when there is none
-    std::vector<Array<double>> outputs{};
-};
-
-/// The first such kernel of the case's operator on its device that is not known to be `unsound`.
-SoundForward sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound = {});
+/// The first registered forward kernel of the case's operator on its device that gives the
+/// reference's very numbers on the case's values, and is not known to be `unsound`; null for none.
+const Kernel* sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound = {});
 
 /// The forward pass's inputs, one of them moved by a step along a direction.
 std::vector<Array<double>> inputs_along(CaseContext& context, const std::string& tensor,

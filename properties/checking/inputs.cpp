@@ -132,7 +132,8 @@ bool CaseInputs::have_invalid_indices() {
 bool CaseInputs::admit_nan() {
     if (subject_.op().is_empty(subject_.problem()) || have_invalid_indices()) return true;
     return std::ranges::any_of(subject_.op().inputs, [&](const TensorSpec& input) {
-        return std::ranges::any_of((*this)[input.name].data,
+        return input.may_be_nan &&
+               std::ranges::any_of((*this)[input.name].data,
                                    [](double element) { return std::isnan(element); });
     });
 }

@@ -270,7 +270,7 @@ void make_special(Array<double>& array, SplitMix64 random) {
 void make_large(Array<double>& array, SplitMix64 random, DType dtype) {
     const bool is_narrow = is_short_of_range(dtype);
     // The numbers are below 2.
-    const int most = dtype == DType::f8e4m3 ? 5 : is_narrow ? 8 : 24;
+    const int most = traits_of(dtype).largest < 0x1p+10 ? 5 : is_narrow ? 8 : 24;
     const auto exponent = static_cast<int>(random.between(is_narrow ? 2 : 16, most));
     for (double& element : array.data) element = std::ldexp(element, exponent);
 }
