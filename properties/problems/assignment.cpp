@@ -75,6 +75,12 @@ std::optional<std::int64_t> Assignment::nearest(int which, std::int64_t target) 
     return std::nullopt;
 }
 
+bool Assignment::set_nearest(int which, std::int64_t target) {
+    const std::optional<std::int64_t> value = nearest(which, target);
+    if (value) set(which, *value);
+    return value.has_value();
+}
+
 bool Assignment::complete(int& steps) {
     const std::vector<int>& order = domain_->draw_order;
     const auto missing = std::ranges::find_if(order, [&](int which) { return !has(which); });

@@ -57,14 +57,9 @@ bool move(Assignment& values, int which, std::int64_t target) {
         values.unset(multiple);
     }
     values.unset(which);
-    const auto value = values.nearest(which, target);
-    if (!value) return false;
-    values.set(which, *value);
-    for (std::size_t i = 0; i < multiples.size(); ++i) {
-        const auto follows = values.nearest(multiples[i], before[i]);
-        if (!follows) return false;
-        values.set(multiples[i], *follows);
-    }
+    if (!values.set_nearest(which, target)) return false;
+    for (std::size_t i = 0; i < multiples.size(); ++i)
+        if (!values.set_nearest(multiples[i], before[i])) return false;
     return true;
 }
 
@@ -135,6 +130,8 @@ class RankSearch {
         return found_[random_.one_in(4) ? members.front() : members[random_.below(members.size())]]
             .problem;
     }
+    int random_class() { return static_cast<int>(random_.below(domain_.classes.size())); }
+    std::int64_t usual_value() { return usual_values[random_.below(usual_values.size())]; }
     const Problem& random_member() { return found_[random_.below(found_.size())].problem; }
 
     /// Keeps a problem that meets a new pair.
@@ -156,8 +153,8 @@ class RankSearch {
     Found enriched(Found best, const LevelPairs& covered, std::int64_t gain) {
         for (int step = 0; step < steps_to_enrich; ++step) {
             Assignment values(domain_, best.problem);
-            const auto which = static_cast<int>(random_.below(domain_.classes.size()));
-            if (!move(values, which, usual_values[random_.below(usual_values.size())])) continue;
+            const int which = random_class();
+            if (!move(values, which, usual_value())) continue;
             Problem problem = values.problem(supported_.op().space);
             std::vector<int> levels = pairs_.levels_of(problem);
             // An empty problem would meet fewer; its cost takes longest to compute.
@@ -192,14 +189,13 @@ class RankSearch {
         return factor_at(target.factor).level_of(problem) == target.level &&
                factor_at(target.other).level_of(problem) == target.level_of_other;
     }
-    int class_of(int slot) const { return domain_.index_of(slot); }
 
     /// Copies the parameters of a problem with the one level into a problem with the other.
     void try_both(const Target& target) {
         Assignment values(domain_, random_of(having(target.factor, target.level)));
         const Problem& donor = random_of(having(target.other, target.level_of_other));
         for (const int slot : factor_at(target.other).slots)
-            if (!move(values, class_of(slot), donor[slot])) return;
+            if (!move(values, domain_.index_of(slot), donor[slot])) return;
         finish(values, target);
     }
 
@@ -214,25 +210,22 @@ class RankSearch {
             const auto& slots = factor_at(random_.one_in(2) ? target.factor : target.other).slots;
             const int slot = slots[random_.below(slots.size())];
             // A level may need another parameter to make room, or two parameters to be equal.
-            const int which = random_.one_in(4)
-                                  ? static_cast<int>(random_.below(domain_.classes.size()))
-                                  : class_of(slot);
-            const std::int64_t value = random_.one_in(4)
-                                           ? values[class_of(slots[random_.below(slots.size())])]
-                                           : usual_values[random_.below(usual_values.size())];
+            const int which = random_.one_in(4) ? random_class() : domain_.index_of(slot);
+            const std::int64_t value =
+                random_.one_in(4) ? values[domain_.index_of(slots[random_.below(slots.size())])]
+                                  : usual_value();
             if (!move(values, which, value)) return;
         }
     }
 
     bool is_of(const Target& target, int which) const {
-        const auto is_slot = [&](int slot) { return class_of(slot) == which; };
+        const auto is_slot = [&](int slot) { return domain_.index_of(slot) == which; };
         return std::ranges::any_of(factor_at(target.factor).slots, is_slot) ||
                std::ranges::any_of(factor_at(target.other).slots, is_slot);
     }
 
     /// Moves the other parameters until the problem holds something and is cheap enough.
     void finish(Assignment values, const Target& target) {
-        const auto classes = static_cast<std::uint64_t>(domain_.classes.size());
         for (int repair = 0; repair < most_repairs; ++repair) {
             const Problem problem = values.problem(supported_.op().space);
             if (!is_at(problem, target)) return;
@@ -241,13 +234,12 @@ class RankSearch {
             if (!is_dear && cost.empty_axes == 0) return offer(problem);
             // An empty batch stays empty whatever is moved.
             if (!is_dear && repair == most_repairs / 2) offer(problem);
-            const auto which = static_cast<int>(random_.below(classes));
+            const int which = random_class();
             if (is_of(target, which)) continue;
             const std::int64_t smallest = domain_.at(which).smallest;
             const std::int64_t goal = is_dear ? smallest + (values[which] - smallest) / 4
-                                      : random_.one_in(2)
-                                          ? smallest
-                                          : usual_values[random_.below(usual_values.size())];
+                                      : random_.one_in(2) ? smallest
+                                                          : usual_value();
             if (!move(values, which, goal)) return;
         }
     }

@@ -159,8 +159,7 @@ class ProblemDrawer::Attempt {
         for (std::uint64_t left = 2 + random_.below(2); left > 0 && !large_ones.empty(); --left) {
             const int which = large_ones[random_.below(large_ones.size())];
             std::erase(large_ones, which);
-            if (const auto value = values_.nearest(which, tiled_value(random_)))
-                values_.set(which, *value);
+            values_.set_nearest(which, tiled_value(random_));
         }
         others_are_smallest_ = !random_.one_in(4);
     }
@@ -171,9 +170,7 @@ class ProblemDrawer::Attempt {
             if (values_.has(which) ||
                 is_padding != (levels(which).role == ClassLevels::Role::padding))
                 continue;
-            const auto value = values_.nearest(which, propose(which));
-            if (!value) return false;
-            values_.set(which, *value);
+            if (!values_.set_nearest(which, propose(which))) return false;
         }
         return true;
     }

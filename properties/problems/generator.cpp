@@ -20,8 +20,6 @@ constexpr int trial_draws = 400;
 constexpr std::uint64_t trial_seed = 0x67726164;
 /// A draw in ten is accepted at worst, so that all of these fail once in 10^11 draws.
 constexpr int most_raw_draws = 256;
-/// More than any covering array has, so that none is made for an index beyond.
-constexpr std::int64_t most_covered = 100'000;
 
 /// Behind the first cases one in three is drawn freely, and the others are the array's; one in more
 /// where a longer array would not end within a usual row.
@@ -107,7 +105,7 @@ Problem ProblemGenerator::of_case(std::int64_t index, std::uint64_t number) cons
     const auto edges = static_cast<std::int64_t>(edge_problems_.size());
     if (index < edges) return edge_problems_[static_cast<std::size_t>(index)];
     const std::int64_t behind = index - edges;
-    if (!takes_covering_array_ || behind > most_covered) return draw_freely(number);
+    if (!takes_covering_array_) return draw_freely(number);
     const std::size_t members = covering_array().problems().size();
     const std::int64_t spacing = spacing_of_free_draws(static_cast<std::int64_t>(members), edges);
     const auto member = static_cast<std::size_t>(behind - behind / spacing);

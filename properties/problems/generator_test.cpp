@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws meet every edge at which kernels are known to break, within the budget.
+// Draws meet every edge at which kernels are known to break, within the budget; a kernel whose
+// predicate rejects too many draws is told so, and every draw ends.
 #include "properties/problems/generator.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <rapidcheck.h>
+
+#include <stdexcept>
 
 #include "properties/problems/cost.hpp"
 #include "properties/tests/drawn_problems.hpp"
@@ -26,14 +30,36 @@ std::vector<Problem> supported_draws(const KernelDeclaration& kernel, int count)
     return problems;
 }
 
-Predicate on_some_axis(const std::function<bool(const TestAxis&)>& predicate) {
-    return [predicate](const Problem& p) {
-        return predicate(TestAxis(p, 0)) || predicate(TestAxis(p, 1));
-    };
-}
-
 const std::vector<std::int64_t> lengths{31,  32,  33,  63,  64,  65,  127, 128,  129,  255,
                                         256, 257, 511, 512, 513, 768, 769, 1023, 1024, 1025};
+
+/// The problems that a predicate was asked, and how many it accepts, then rejects, and so on.
+struct Script {
+    std::vector<Problem> asked{};
+    std::vector<int> turns{};
+} script;
+
+bool answer(const Problem& problem) {
+    script.asked.push_back(problem);
+    auto left = static_cast<int>(script.asked.size());
+    bool says = true;
+    for (const int turn : script.turns) {
+        if (left <= turn) return says;
+        left -= turn;
+        says = !says;
+    }
+    return says;
+}
+
+/// Three problems, the last of them no edge problem, so that three are asked for.
+KernelDeclaration scripted_kernel() {
+    KernelDeclaration kernel = plain_kernel();
+    kernel.where("n", between(1, 3)).where("c", equals(1)).where("k", equals(1));
+    kernel.where("in", equals(1)).where("filter", equals(1)).only_if("the script", answer);
+    return kernel;
+}
+
+constexpr int edges = 3, trials = 400;
 
 }  // namespace
 
@@ -78,12 +104,12 @@ TEST_CASE("every residue of the stride comes up") {
     for (std::int64_t stride = 2; stride <= 6; ++stride)
         for (std::int64_t residue = 0; residue < stride; ++residue)
             for (const int axis : {0, 1})
-                residues[std::to_string(residue) + " of " + std::to_string(stride) + " on axis " +
-                         std::to_string(axis)] = [=](const Problem& p) {
-                    const TestAxis a(p, axis);
-                    return a.stride == stride && (a.padded() - a.reach()) % stride == residue &&
-                           a.out() > 1;
-                };
+                residues[fmt::format("{} of {} on axis {}", residue, stride, axis)] =
+                    [=](const Problem& p) {
+                        const TestAxis a(p, axis);
+                        return a.stride == stride && (a.padded() - a.reach()) % stride == residue &&
+                               a.out() > 1;
+                    };
     CHECK(too_rare(problems, 2, residues) == "");
 }
 
@@ -196,6 +222,10 @@ TEST_CASE("a problem costs its products, its threads' barriers and its tensors' 
     CHECK(dear.share_of({.multiply_adds = 1e9, .thread_barriers = 1e9, .bytes = 1e3}) ==
           dear.bytes / 1e3);
     CHECK(dear.share_of({.multiply_adds = 1e9, .thread_barriers = 10, .bytes = 1e9}) == 16 * w);
+    // A block for each row costs by row, however long it is.
+    kernel.costs({.barriers_per_thread = 9,
+                  .threads = [](const Problem& p) { return 256 * p.scalar("n"); }});
+    CHECK(cost("grad_weight", text).thread_barriers == 256 * 2 * 9);
     CHECK(cost("forward", "n=0,in=1x1").empty_axes == 2);
     CHECK(cost("forward", "n=0,in=1x1,filter=2x2").empty_axes == 4);
 }
@@ -237,13 +267,6 @@ TEST_CASE("a row starts with the kernel's smallest problems, unless it is told n
     CHECK(*without.draw(99, 0) == *without.draw(99, 1000));
 }
 
-TEST_CASE("a draw stays what it is from version to version and machine to machine") {
-    const KernelDeclaration kernel = test_kernel();
-    const ProblemGenerator generator = generator_for(kernel);
-    CHECK(generator.draw(1, 0)->print() == "c=8,k=6,in=1x6,dilation=3x1");
-    CHECK(generator.draw(2, 0)->print() == "n=3,c=7,k=5,in=23x1,dilation=2x1,padding=0x3");
-}
-
 TEST_CASE("a kernel for which nothing can be drawn is told why") {
     struct Line {
         KernelDeclaration kernel;
@@ -253,16 +276,15 @@ TEST_CASE("a kernel for which nothing can be drawn is told why") {
         plain_kernel().where("filter_h", equals(5)).where("in_h", between(1, 4));
     for (const Line& line :
          {Line{plain_kernel().where("stride", equals(2)), "`stride = 1`, `stride = 2`"},
-          {only_empty, "hardly a problem without empty tensors"},
-          {test_kernel().only_if("everything is one",
-                                 [](const Problem& p) { return p.distance() <= 9; }),
-           "only_if `everything is one` rejects 9"}}) {
+          {only_empty, "hardly a problem without empty tensors"}}) {
         const ProblemGenerator generator = generator_for(line.kernel);
         CHECK(contains(generator.why_none(), line.says));
         CHECK_FALSE(generator.draw(1, 0).has_value());
     }
     const KernelDeclaration contradictory = plain_kernel().where("stride", equals(2));
-    CHECK(generator_for(contradictory).supported() == nullptr);
+    const ProblemGenerator none = generator_for(contradictory);
+    CHECK(none.supported() == nullptr);
+    CHECK_THROWS_AS(none.draw_freely(1), std::invalid_argument);
     CHECK(generator_for(KernelDeclaration(only_empty).with_empty_problems()).why_none() == "");
     const auto is_even = [](const Problem& p) { return p.scalar("n") % 2 == 0; };
     for (const Problem& p : draws(test_kernel().only_if("n is even", is_even), 500))
@@ -294,4 +316,41 @@ TEST_CASE("the generator is rapidcheck's too, with a shrink tree of smaller supp
         CHECK(generator.supported()->contains(child->value()));
     }
     CHECK(children > 20);
+}
+
+TEST_CASE("at least one draw in ten must be accepted") {
+    const KernelDeclaration kernel = scripted_kernel();
+    script = {.asked = {}, .turns = {edges + 40, trials}};
+    CHECK(generator_for(kernel).why_none() == "");
+    script = {.asked = {}, .turns = {edges + 39, trials}};
+    CHECK(contains(generator_for(kernel).why_none(), "only_if `the script` rejects 90 %"));
+    CHECK(why_too_rare(kernel, 400, 40, 4) == "");
+    CHECK(contains(why_too_rare(kernel, 400, 39, 39), "hardly a problem"));
+    CHECK(contains(why_too_rare(kernel, 400, 100, 9), "rejects 91 %"));
+    CHECK(why_too_rare(kernel, 400, 100, 10) == "");
+    CHECK(
+        contains(why_too_rare(test_kernel(), 400, 100, 9), "the operator's validity rejects 91 %"));
+}
+
+TEST_CASE("a draw gives up after 256 that are rejected, and is then the smallest problem") {
+    const KernelDeclaration kernel = scripted_kernel();
+    script = {.asked = {}, .turns = {edges + trials, 1'000'000}};
+    const ProblemGenerator generator = generator_for(kernel);
+    CHECK(generator.draw_freely(1) == generator.edge_problems().front());
+    CHECK(script.asked.size() == edges + trials + 256);
+    // One that is accepted at last is taken.
+    script = {.asked = {}, .turns = {edges + trials, 255, 1}};
+    const ProblemGenerator late = generator_for(kernel);
+    const Problem last = late.draw_freely(2);
+    CHECK(last == script.asked.back());
+    CHECK(script.asked.size() == edges + trials + 256);
+}
+
+TEST_CASE("a draw where no smallest problem is known either is an error") {
+    const KernelDeclaration kernel = scripted_kernel();
+    script = {.asked = {}, .turns = {0, edges, trials, 1'000'000}};
+    const ProblemGenerator generator = generator_for(kernel);
+    REQUIRE(generator.why_none() == "");
+    REQUIRE(generator.edge_problems().empty());
+    CHECK_THROWS_AS(generator.draw_freely(1), std::runtime_error);
 }

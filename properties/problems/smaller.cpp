@@ -161,7 +161,7 @@ class Candidates {
         const Assignment targets(domain, without);
         Assignment values(domain);
         for (const int which : domain.draw_order)
-            if (!set_near(values, which, targets[which])) return;
+            if (!values.set_nearest(which, targets[which])) return;
         add(values.problem(space));
     }
     /// A divisor and all its multiples divided by one number, so that channels per group stay.
@@ -188,18 +188,11 @@ class Candidates {
         for (const Change& change : changes) values.unset(change.which);
         for (const int which : domain_.draw_order) {
             const auto change = std::ranges::find(changes, which, &Change::which);
-            if (change != changes.end() && !set_near(values, which, change->target)) return;
+            if (change != changes.end() && !values.set_nearest(which, change->target)) return;
         }
         for (const int which : domain_.draw_order)
-            if (!values.has(which) && !set_near(values, which, values_[which])) return;
+            if (!values.has(which) && !values.set_nearest(which, values_[which])) return;
         add(values.problem(supported_.op().space));
-    }
-
-    static bool set_near(Assignment& values, int which, std::int64_t target) {
-        const std::optional<std::int64_t> value = values.nearest(which, target);
-        if (!value) return false;
-        values.set(which, *value);
-        return true;
     }
 
     void add(Problem candidate) {

@@ -82,6 +82,8 @@ class Assignment {
     bool allows(int which, std::int64_t value) const;
     /// The allowed value nearest to `target`, below rather than above.
     std::optional<std::int64_t> nearest(int which, std::int64_t target) const;
+    /// Gives the class that value; false when there is none.
+    bool set_nearest(int which, std::int64_t target);
     /// Gives every class without a value the smallest that fits; false when there is none.
     bool complete() {
         int steps = 0;

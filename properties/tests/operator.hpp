@@ -3,7 +3,9 @@
 // like those of a two-dimensional convolution, and no reference.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/operators/operator.hpp"
@@ -29,6 +31,16 @@ struct TestAxis {
     std::int64_t reach() const { return dilation * (filter - 1) + 1; }
     std::int64_t out() const { return reach() > padded() ? 0 : (padded() - reach()) / stride + 1; }
 };
+
+/// Whether this holds of one of a problem's axes.
+inline std::function<bool(const Problem&)> on_some_axis(
+    std::function<bool(const TestAxis&)> predicate) {
+    return [predicate = std::move(predicate)](const Problem& p) {
+        for (int axis = 0; axis < p.rank(); ++axis)
+            if (predicate(TestAxis(p, axis))) return true;
+        return false;
+    };
+}
 
 inline Sizes with_axes(Sizes sizes, const Problem& problem, std::int64_t (*of)(const TestAxis&)) {
     for (int axis = 0; axis < problem.rank(); ++axis) sizes.push_back(of(TestAxis(problem, axis)));
@@ -123,6 +135,14 @@ inline Operator small_operator(
             .why_invalid = {},
             .inputs = {{.name = "x", .sizes = std::move(sizes)}},
             .passes = {test_pass("grad_weight", {"x"}, "dx")}};
+}
+
+/// b is a multiple of a = 2 and of c, and divides d, so that some values of c lead into a dead end.
+inline std::vector<Constraint> chain_of_four(std::int64_t most_c, std::int64_t d) {
+    return {where("b", multiple_of("a")),   where("b", multiple_of("c")),
+            where("d", multiple_of("b")),   where("a", equals(2)),
+            where("c", between(4, most_c)), where("b", between(5, 10)),
+            where("d", equals(d))};
 }
 
 /// A kernel of the test operator that supports everything but empty problems.
