@@ -7,7 +7,6 @@
 #include <array>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 
 namespace gradverify {
 namespace {
@@ -33,19 +32,10 @@ struct TensorSize {
 std::vector<TensorSize> tensors_of(const Operator& op, const Problem& problem,
                                    const Elements& listed) {
     std::vector<TensorSize> tensors;
-    for (const DataElement& element : listed) {
-        const auto found = std::ranges::find(tensors, element.tensor, &TensorSize::name);
-        if (found != tensors.end()) {
-            found->elements = std::max(found->elements, element.index + 1);
-            continue;
-        }
-        tensors.push_back({element.tensor, element.index + 1});
-        try {
-            tensors.back().elements = element_count(op.sizes_of(element.tensor, problem));
-        } catch (const std::invalid_argument&) {
-            // A property's own data, such as a direction, is as long as its listing.
-        }
-    }
+    for (const DataElement& element : listed)
+        if (std::ranges::count(tensors, element.tensor, &TensorSize::name) == 0)
+            tensors.push_back(
+                {element.tensor, element_count(op.sizes_of(element.tensor, problem))});
     return tensors;
 }
 
@@ -141,7 +131,7 @@ using Change = std::function<void(Setting&)>;
 
 /// The changes that are tried on a setting, each once, in order.
 std::vector<Change> changes_of(const Setting& setting) {
-    std::vector<Change> changes{[](Setting& any) { any = {}; }};
+    std::vector<Change> changes{[](Setting& any) { any = {.copies = any.copies}; }};
     for (const ThreadOrder order : {ThreadOrder::ascending, ThreadOrder::descending})
         changes.push_back([=](Setting& any) {
             if (any.order == ThreadOrder::ascending) return;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "properties/large/plan.hpp"
+#include "properties/shrinking/shrink_data.hpp"
 
 namespace gradverify {
 
@@ -19,10 +20,10 @@ class LargeShrinking {
           along_(*find_separable(*kernel.op, found.setting.copies->along)) {}
 
     void run() {
-        simplify_setting();
-        fewest_copies(1);
+        shrink_setting(trials_);
+        fewest_copies();
         for (bool is_smaller = true; is_smaller && trials_.may_go_on();) is_smaller = simplify();
-        fewest_copies(1);
+        fewest_copies();
     }
 
   private:
@@ -49,20 +50,10 @@ class LargeShrinking {
         return false;
     }
 
-    void simplify_setting() {
-        const auto without = [&](auto change) {
-            Case candidate = smallest();
-            change(candidate.setting);
-            if (candidate != smallest() && trials_.may_go_on()) trials_.fails(candidate);
-        };
-        without([](Setting& setting) { setting.layouts.clear(); });
-        without([](Setting& setting) { setting.block_size = 0; });
-        without([](Setting& setting) { setting.own_stream = false; });
-    }
-
-    /// Halves the copies as long as they fail; more than `too_few` are needed.
-    void fewest_copies(std::int64_t too_few) {
+    /// Halves the copies as long as they fail.
+    void fewest_copies() {
         const Problem of = one();
+        std::int64_t too_few = 1;
         for (std::int64_t fewest = copies(); fewest - too_few > 1 && trials_.may_go_on();) {
             const std::int64_t middle = too_few + (fewest - too_few) / 2;
             if (try_copies(of, middle))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/shrinking/problem_trials.hpp"
 
+#include <algorithm>
+
 #include "properties/data/dense.hpp"
 
 namespace gradverify {
@@ -11,10 +13,10 @@ ProblemTrials::ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTria
     seen_[found.problem] = Seen::failed;
 }
 
-Case ProblemTrials::dense(const Problem& problem, int draw) const {
-    Case one = dense_case(kernel_, found_.property, found_.device, problem, draw);
-    one.setting.before = found_.setting.before;
-    return one;
+std::vector<Case> ProblemTrials::dense(const Problem& problem) const {
+    std::vector<Case> cases = dense_cases(kernel_, found_.property, found_.device, problem);
+    for (Case& one : cases) one.setting.before = found_.setting.before;
+    return cases;
 }
 
 std::int64_t ProblemTrials::runs_per_problem() const {
@@ -22,33 +24,30 @@ std::int64_t ProblemTrials::runs_per_problem() const {
 }
 
 bool ProblemTrials::fails_canonically(const Problem& problem) {
-    for (int draw = 0; draw < dense_draw_count(kernel_, found_.property); ++draw)
-        if (trials_.fails(dense(problem, draw))) return true;
-    return false;
+    return std::ranges::any_of(dense(problem),
+                               [&](const Case& candidate) { return trials_.fails(candidate); });
 }
 
 bool ProblemTrials::fails(const Problem& problem) {
     const auto [known, is_new] = seen_.try_emplace(problem, Seen::nothing);
     if (!is_new) return known->second == Seen::failed;
     Seen& state = known->second;
-    const auto fails = [&](const Case& candidate) {
+    std::vector<Case> candidates = dense(problem);
+    if (!is_canonical_) {
+        Case as_found = found_;
+        as_found.problem = problem;
+        as_found.data = candidates.front().data;
+        candidates.insert(candidates.begin(), as_found);
+        as_found.data = found_.data.is_explicit ? Data{} : found_.data;
+        candidates.insert(candidates.begin(), as_found);
+    }
+    return std::ranges::any_of(candidates, [&](const Case& candidate) {
         const Verdict verdict = trials_.run(candidate);
         if (verdict == Verdict::errored) state = Seen::errored, is_clean_ = false;
         if (verdict == Verdict::failed) state = Seen::failed;
         if (verdict == Verdict::passed && state == Seen::nothing) state = Seen::passed;
         return verdict == Verdict::failed;
-    };
-    if (!is_canonical_) {
-        Case as_found = found_;
-        as_found.problem = problem;
-        if (as_found.data.is_explicit) as_found.data = {};
-        if (fails(as_found)) return true;
-        as_found.data = dense(problem, 0).data;
-        if (fails(as_found)) return true;
-    }
-    for (int draw = 0; draw < dense_draw_count(kernel_, found_.property); ++draw)
-        if (fails(dense(problem, draw))) return true;
-    return false;
+    });
 }
 
 std::optional<bool> ProblemTrials::known(const Problem& problem) const {

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "properties/shrinking/trials.hpp"
 
@@ -36,7 +37,7 @@ class ProblemTrials {
   private:
     enum class Seen { nothing, passed, failed, errored };
 
-    Case dense(const Problem& problem, int draw) const;
+    std::vector<Case> dense(const Problem& problem) const;
 
     const Kernel& kernel_;
     const Case found_;

@@ -20,7 +20,7 @@ Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outco
     const Case start = trials.smallest();
     const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());
     ProblemTrials problems(kernel, start, trials);
-    const Minimality minimality = shrink_problem(supported, problems, trials, options.problem);
+    const Minimality minimality = shrink_problem(supported, problems, trials, options);
     trials.start(options.data);
     if (list_data) shrink_data(trials, *kernel.op, list_data(trials.smallest()));
     shrink_setting(trials);

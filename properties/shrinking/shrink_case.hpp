@@ -12,11 +12,6 @@
 
 namespace gradverify {
 
-struct ShrinkOptions {
-    ProblemShrinkOptions problem{};
-    RunBudget data{.runs = 1000, .seconds = 5.0};
-};
-
 /// The non-zero values of a case's tensors.
 using ListData = std::function<std::vector<DataElement>(const Case&)>;
 

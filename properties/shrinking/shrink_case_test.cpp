@@ -16,10 +16,6 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-bool has_output(const Problem& p) {
-    return p.scalar("n") > 0 && TestAxis(p, 0).out() > 0 && TestAxis(p, 1).out() > 0;
-}
-
 /// Coordinates of the image, or beside it, that the kernel reads on an axis.
 std::set<std::int64_t> reads(const TestAxis& axis) {
     std::set<std::int64_t> coordinates;
@@ -38,10 +34,6 @@ bool swaps_bounds(const Problem& p) {
             if ((inside(ih, h.in) && inside(iw, w.in)) != (inside(ih, w.in) && inside(iw, h.in)))
                 return true;
     return false;
-}
-
-bool on_some_axis(const Problem& p, bool (*fails)(const TestAxis&)) {
-    return fails(TestAxis(p, 0)) || fails(TestAxis(p, 1));
 }
 
 /// Failing problems drawn from different seeds.
@@ -80,16 +72,10 @@ TEST_CASE("each bug shrinks to the smallest problem known for it, from any start
     const std::vector<Planted> bugs{
         {"A01", "in=1x2", swaps_bounds},
         {"A02", "in=1x2,dilation=1x2",
-         [](const Problem& p) {
-             return on_some_axis(p,
-                                 [](const TestAxis& a) { return a.dilation > 1 && a.out() > 1; });
-         }},
-        {"A03", "in=1x2,stride=1x2",
-         [](const Problem& p) {
-             return on_some_axis(p, [](const TestAxis& a) {
-                 return (a.padded() - a.reach()) % a.stride > a.right;
-             });
-         }},
+         on_some_axis([](const TestAxis& a) { return a.dilation > 1 && a.out() > 1; })},
+        {"A03", "in=1x2,stride=1x2", on_some_axis([](const TestAxis& a) {
+             return (a.padded() - a.reach()) % a.stride > a.right;
+         })},
         {"A04", "c=2,k=2,groups=2,in=1x1", [](const Problem& p) { return p.scalar("groups") > 1; }},
         {"A05", "in=1x1,padding=1x0",
          [](const Problem& p) { return *reads(TestAxis(p, 0)).rbegin() >= TestAxis(p, 0).in; }},
@@ -142,14 +128,13 @@ TEST_CASE("each bug shrinks to the smallest problem known for it, from any start
          },
          {"n=3,c=70,k=4,in=5x9,filter=2x8,padding=1x0"}}};
     ShrinkOptions tree_alone = descent_only();
-    tree_alone.problem.certification.runs = 0;
+    tree_alone.certification.runs = 0;
     for (const Planted& bug : bugs) {
-        const auto fails = [&](const Problem& p) { return has_output(p) && bug.fails(p); };
-        const CaseRunner runner = failing_where(fails);
+        const CaseRunner runner = failing_where(bug.fails);
         std::vector<Problem> starts;
         for (const char* start : bug.starts) starts.push_back(parsed(start));
         const bool is_drawn = starts.empty();
-        if (is_drawn) starts = failing_starts(fails, 12);
+        if (is_drawn) starts = failing_starts(bug.fails, 12);
         for (const Problem& start : starts) {
             CAPTURE(bug.name);
             CAPTURE(start.print());
@@ -187,34 +172,6 @@ TEST_CASE("shrinking never ends at a case that errored or was skipped, nor calls
     CHECK(shrunk.smallest.problem.print() == "n=3,in=1x1");
     CHECK(shrunk.outcome.verdict == Verdict::failed);
     CHECK_FALSE(shrunk.minimal());
-}
-
-TEST_CASE("a bug that one draw of data hides is found by another") {
-    int draws_seen = 0;
-    const auto runner = [&](const Case& candidate) {
-        const bool shows = candidate.setting.order == ThreadOrder::random_warps;
-        draws_seen |= shows ? 2 : 1;
-        return failed_if(candidate.problem.scalar("n") >= 2 && shows);
-    };
-    const Shrunk shrunk = shrink_from(parsed("n=9,in=2x3"), runner);
-    CHECK(shrunk.smallest.problem.print() == "n=2,in=1x1");
-    CHECK(shrunk.smallest.setting.order == ThreadOrder::random_warps);
-    CHECK(draws_seen == 3);
-    CHECK(shrunk.minimal());
-}
-
-TEST_CASE("candidates satisfy the kernel's constraints") {
-    const TestKernel kernel(plain_kernel().where("c", multiple_of(4)));
-    const SupportedProblems supported = kernel.supported();
-    const auto runner = [&](const Case& candidate) {
-        CHECK(supported.contains(candidate.problem));
-        const TestAxis w(candidate.problem, 1);
-        return failed_if(w.filter > 1 && w.in > 2);
-    };
-    const Shrunk shrunk =
-        shrink_from(parsed("n=2,c=12,k=5,in=7x9,filter=3x3"), runner, patient(), kernel);
-    CHECK(shrunk.smallest.problem.print() == "c=4,in=2x3,filter=2x2");
-    CHECK(shrunk.minimal());
 }
 
 TEST_CASE("shrinking keeps the kind of failure") {

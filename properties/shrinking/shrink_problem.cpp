@@ -10,11 +10,13 @@ namespace {
 
 // Each round begins at a smaller problem than the one before.
 constexpr int rounds_maximum = 4;
+// How far from the smallest problem those are that are run first.
+constexpr std::int64_t near_distance = 2;
 
 class ProblemShrinker {
   public:
     ProblemShrinker(const SupportedProblems& supported, ProblemTrials& problems,
-                    ShrinkTrials& trials, const ProblemShrinkOptions& options)
+                    ShrinkTrials& trials, const ShrinkOptions& options)
         : supported_(supported),
           problems_(problems),
           trials_(trials),
@@ -23,7 +25,7 @@ class ProblemShrinker {
 
     Minimality shrink() {
         trials_.start(options_.near);
-        if (run_smaller_ones(options_.near_distance)) return proven(all_smaller());
+        if (run_smaller_ones(near_distance)) return proven(all_smaller());
         for (int round = 0; round < rounds_maximum; ++round) {
             trials_.start(options_.descent);
             walk(
@@ -98,7 +100,7 @@ class ProblemShrinker {
     const SupportedProblems& supported_;
     ProblemTrials& problems_;
     ShrinkTrials& trials_;
-    const ProblemShrinkOptions& options_;
+    const ShrinkOptions& options_;
     ProblemEnumerator remaining_;
     std::optional<Problem> next_;  ///< of remaining_, not yet run
     std::int64_t passed_ = 0;      ///< of remaining_: all before next_
@@ -107,7 +109,7 @@ class ProblemShrinker {
 }  // namespace
 
 Minimality shrink_problem(const SupportedProblems& supported, ProblemTrials& problems,
-                          ShrinkTrials& trials, const ProblemShrinkOptions& options) {
+                          ShrinkTrials& trials, const ShrinkOptions& options) {
     return ProblemShrinker(supported, problems, trials, options).shrink();
 }
 

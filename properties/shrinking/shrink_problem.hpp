@@ -9,9 +9,9 @@
 
 namespace gradverify {
 
-struct ProblemShrinkOptions {
+/// What the phases of shrinking may take; tests take less.
+struct ShrinkOptions {
     /// The nearest problems, tried first: most bugs show there.
-    std::int64_t near_distance = 2;
     RunBudget near{.runs = 1000, .seconds = 3.0};
     /// Walking the shrink tree.
     RunBudget descent{.runs = 4000, .seconds = 10.0};
@@ -19,6 +19,8 @@ struct ProblemShrinkOptions {
     RunBudget certification{.runs = 60'000, .seconds = 15.0};
     /// Running every problem in the box.
     RunBudget box{.runs = 20'000, .seconds = 10.0};
+    /// Shrinking the data of the smallest problem.
+    RunBudget data{.runs = 1000, .seconds = 5.0};
     /// Problems in the box that are counted; beyond, there are more.
     std::int64_t box_counted = 200'000;
     /// Looking for the next problem to run; see EnumerationLimits.
@@ -27,6 +29,6 @@ struct ProblemShrinkOptions {
 
 /// Shrinks the problem of the smallest failing case of `trials`.
 Minimality shrink_problem(const SupportedProblems& supported, ProblemTrials& problems,
-                          ShrinkTrials& trials, const ProblemShrinkOptions& options);
+                          ShrinkTrials& trials, const ShrinkOptions& options);
 
 }  // namespace gradverify

@@ -48,8 +48,8 @@ inline Case case_on(const TestKernel& kernel, const Problem& problem, std::uint6
 /// Options without time limits, so that a busy machine finds the same.
 inline ShrinkOptions patient() {
     ShrinkOptions options;
-    for (RunBudget* phase : {&options.problem.near, &options.problem.descent,
-                             &options.problem.certification, &options.problem.box, &options.data})
+    for (RunBudget* phase :
+         {&options.near, &options.descent, &options.certification, &options.box, &options.data})
         phase->seconds = 1e6;
     return options;
 }
@@ -75,7 +75,7 @@ inline CaseRunner failing_where(const Fails& fails) {
 /// Options without the shortcut through the nearest problems.
 inline ShrinkOptions descent_only() {
     ShrinkOptions options = patient();
-    options.problem.near.runs = 0;
+    options.near.runs = 0;
     return options;
 }
 
