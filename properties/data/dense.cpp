@@ -6,6 +6,7 @@
 
 #include "harness/registry/element_types.hpp"
 #include "harness/registry/layout.hpp"
+#include "properties/data/setting.hpp"
 
 namespace gradverify {
 
@@ -20,22 +21,6 @@ constexpr int draws_with_outliers = 9;
 constexpr int draws_of_chain = 24;
 // Enough for both kinds of expanded cotangents.
 constexpr int draws_with_layouts = 6;
-
-/// Each buffer at another multiple of the declared alignment, which differs from draw to draw.
-std::vector<int> offsets_of(const Kernel& of, int draw) {
-    constexpr std::int64_t cudamalloc_bytes = 256;
-    const KernelDeclaration& kernel = of.any();
-    const std::int64_t element_bytes = smallest_element_bytes(kernel, *of.op, *of.pass);
-    const std::size_t buffers = of.pass->tensors().size();
-    std::vector<int> offsets;
-    if (kernel.base_alignment_bytes >= cudamalloc_bytes) return offsets;
-    const auto step =
-        static_cast<int>(std::max<std::int64_t>(kernel.base_alignment_bytes / element_bytes, 1));
-    for (int buffer = 1; buffer <= static_cast<int>(buffers); ++buffer)
-        offsets.push_back(step * ((draw * buffer) % 4));
-    while (!offsets.empty() && offsets.back() == 0) offsets.pop_back();
-    return offsets;
-}
 
 /// By turns each order of each tensor, padded rows and expanded cotangents.
 std::map<std::string, TensorLayout> layouts_of(const Kernel& of, const Problem& problem, int draw) {
@@ -116,7 +101,10 @@ Case dense_case(const Kernel& kernel, const std::string& property, const std::st
         setting.order = draw % 3 == 1 ? ThreadOrder::descending : ThreadOrder::random_warps;
         setting.order_seed = draw % 3 == 1 ? 0 : 1;
     }
-    setting.offsets = offsets_of(kernel, draw);
+    // Each buffer at another step, which differs from draw to draw.
+    if (takes_moved_buffers(declared))
+        setting.offsets =
+            moved_buffers(kernel, [&](std::int64_t buffer) { return draw * buffer % 4; });
     const auto& sizes = declared.block_sizes;
     const std::size_t block = sizes.empty() ? 0 : static_cast<std::size_t>(draw) % sizes.size();
     if (block > 0) setting.block_size = sizes[block];

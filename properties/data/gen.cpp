@@ -3,7 +3,6 @@
 
 #include <rapidcheck.h>
 
-#include "harness/registry/element_types.hpp"
 #include "properties/data/dense.hpp"
 #include "properties/data/seeds.hpp"
 #include "properties/data/setting.hpp"
@@ -99,9 +98,7 @@ rc::Gen<Data> data_gen(const Kernel& kernel, const Problem& problem, ValueKind k
 rc::Gen<Setting> setting_gen(const Kernel& kernel, const Problem& problem) {
     return [=, &kernel](const rc::Random& random, int) {
         const std::uint64_t number = rc::Random(random).next();
-        const KernelDeclaration& declared = kernel.any();
-        Setting drawn = draw_setting(declared, *kernel.pass, draw_seed(number, "setting"),
-                                     smallest_element_bytes(declared, *kernel.op, *kernel.pass));
+        Setting drawn = draw_setting(kernel, draw_seed(number, "setting"));
         draw_layouts(kernel, problem, draw_seed(number, "layouts"), drawn);
         return setting_tree(std::move(drawn));
     };

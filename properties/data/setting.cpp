@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "harness/base/random.hpp"
+#include "harness/registry/element_types.hpp"
 #include "harness/registry/layout.hpp"
 
 namespace gradverify {
@@ -18,19 +19,6 @@ ThreadOrder draw_order(SplitMix64& random) {
     constexpr ThreadOrder orders[] = {ascending,      ascending,    descending,
                                       random_threads, random_warps, random_warps};
     return orders[random.below(std::size(orders))];
-}
-
-/// Moves each buffer by a multiple of the declared alignment, unless that is cudaMalloc's.
-std::vector<int> draw_offsets(const KernelDeclaration& kernel, std::size_t buffers,
-                              std::int64_t element_bytes, SplitMix64& random) {
-    std::vector<int> offsets;
-    if (kernel.base_alignment_bytes >= 256 || random.one_in(3)) return offsets;
-    const std::int64_t step =
-        std::max<std::int64_t>(kernel.base_alignment_bytes / element_bytes, 1);
-    for (std::size_t i = 0; i < buffers; ++i)
-        offsets.push_back(static_cast<int>(step * random.between(0, steps_maximum)));
-    while (!offsets.empty() && offsets.back() == 0) offsets.pop_back();
-    return offsets;
 }
 
 TensorLayout draw_layout(const Kernel& of, const Problem& problem, const std::string& tensor,
@@ -64,20 +52,40 @@ void draw_layouts(const Kernel& kernel, const Problem& problem, std::uint64_t se
             setting.layouts[tensor] = layout;
 }
 
-Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std::uint64_t seed,
-                     std::int64_t smallest_element_bytes) {
+bool takes_moved_buffers(const KernelDeclaration& kernel) {
+    constexpr std::int64_t cudamalloc_bytes = 256;
+    return kernel.base_alignment_bytes < cudamalloc_bytes;
+}
+
+std::vector<int> moved_buffers(const Kernel& kernel,
+                               const std::function<std::int64_t(std::int64_t)>& steps) {
+    const std::int64_t element_bytes =
+        smallest_element_bytes(kernel.any(), *kernel.op, *kernel.pass);
+    const std::int64_t step =
+        std::max<std::int64_t>(kernel.any().base_alignment_bytes / element_bytes, 1);
+    std::vector<int> offsets;
+    for (std::int64_t buffer = 1; buffer <= std::ssize(kernel.pass->tensors()); ++buffer)
+        offsets.push_back(static_cast<int>(step * steps(buffer)));
+    while (!offsets.empty() && offsets.back() == 0) offsets.pop_back();
+    return offsets;
+}
+
+Setting draw_setting(const Kernel& of, std::uint64_t seed) {
+    const KernelDeclaration& kernel = of.any();
     SplitMix64 random(seed);
     Setting setting;
     setting.order = draw_order(random);
     // A short seed makes a short case.
     if (setting.order == ThreadOrder::random_threads || setting.order == ThreadOrder::random_warps)
         setting.order_seed = random.below(1u << 16);
-    setting.offsets = draw_offsets(kernel, pass.tensors().size(), smallest_element_bytes, random);
+    if (takes_moved_buffers(kernel) && !random.one_in(3))
+        setting.offsets =
+            moved_buffers(of, [&](std::int64_t) { return random.between(0, steps_maximum); });
     if (!kernel.block_sizes.empty())
         setting.block_size = kernel.block_sizes[random.below(kernel.block_sizes.size())];
     if (!kernel.block_sizes.empty() && setting.block_size == kernel.block_sizes.front())
         setting.block_size = 0;
-    const auto outputs = static_cast<std::uint32_t>(pass.outputs.size());
+    const auto outputs = static_cast<std::uint32_t>(of.pass->outputs.size());
     const auto subsets = std::uint64_t{1} << outputs;
     if (kernel.takes_output_mask && random.one_in(2))
         setting.output_mask = static_cast<std::uint32_t>(random.below(subsets));

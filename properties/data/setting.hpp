@@ -4,21 +4,28 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "harness/cases/case.hpp"
-#include "harness/operators/operator.hpp"
-#include "harness/registry/kernel_declaration.hpp"
+#include "harness/registry/registry.hpp"
 
 namespace gradverify {
 
-/// A setting for this kernel; the same on every device.
-///
-/// **Units** buffers are moved by elements, whose smallest size in the pass decides how far.
-Setting draw_setting(const KernelDeclaration& kernel, const PassSpec& pass, std::uint64_t seed,
-                     std::int64_t smallest_element_bytes = 4);
+/// A setting for this kernel in the default layouts; the same on every device.
+Setting draw_setting(const Kernel& kernel, std::uint64_t seed);
 
 /// Draws layouts that the kernel declares to take, beside the default one.
 void draw_layouts(const Kernel& kernel, const Problem& problem, std::uint64_t seed,
                   Setting& setting);
+
+/// Whether the kernel takes buffers of less than cudaMalloc's alignment.
+bool takes_moved_buffers(const KernelDeclaration& kernel);
+/// Moves each buffer of the pass, counted from 1, by a number of steps: the declared alignment, or
+/// an element where that is more.
+///
+/// **Units** elements, of the smallest size in the pass.
+std::vector<int> moved_buffers(const Kernel& kernel,
+                               const std::function<std::int64_t(std::int64_t)>& steps);
 
 }  // namespace gradverify

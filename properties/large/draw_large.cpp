@@ -9,7 +9,6 @@
 #include <set>
 
 #include "harness/base/random.hpp"
-#include "harness/registry/element_types.hpp"
 #include "properties/data/seeds.hpp"
 #include "properties/data/setting.hpp"
 #include "properties/large/plan.hpp"
@@ -75,9 +74,7 @@ class LargeDraw {
   private:
     /// Without moved pointers and padded rows, which other properties check.
     Setting setting(std::uint64_t case_seed) const {
-        const Setting all =
-            draw_setting(kernel_.any(), *kernel_.pass, draw_seed(case_seed, "setting"),
-                         smallest_element_bytes(kernel_.any(), op_, *kernel_.pass));
+        const Setting all = draw_setting(kernel_, draw_seed(case_seed, "setting"));
         return {.block_size = all.block_size, .own_stream = all.own_stream};
     }
 

@@ -53,6 +53,14 @@ DrawnCopies drawn_copies(const std::vector<LargeTensor>& tensors, std::int64_t c
     return drawn;
 }
 
+/// What the reference of the kernel's pass takes.
+std::vector<Array<double>> drawn_for_reference(const Kernel& kernel, const Problem& problem,
+                                               const Data& data, ValueKind kind) {
+    const ElementTypes types(kernel.any(), *kernel.op);
+    const Values values = draw_values(*kernel.op, problem, data, kind, types);
+    return pick(*kernel.op, problem, values, kernel.pass->taken_by_reference(), types);
+}
+
 Case small_case(const Case& checked, const Problem& problem) {
     Case small = checked;
     small.problem = problem;
@@ -174,20 +182,15 @@ std::optional<std::string> why_unsupported(const Kernel& kernel, const LargeShap
 std::optional<std::string> why_law_fails(const Kernel& kernel, const Problem& one,
                                          const SeparableSpec& along, ValueKind kind) try {
     constexpr std::int64_t copies = 3;
-    const Problem whole = multiplied(one, along, copies);
-    const ElementTypes types(kernel.any(), *kernel.op);
-    const Values values = draw_values(*kernel.op, whole, {.seed = 1}, kind, types);
-    return why_not_separable(
-        *kernel.op, *kernel.pass, one, along,
-        pick(*kernel.op, whole, values, kernel.pass->taken_by_reference(), types), copies);
+    const auto taken =
+        drawn_for_reference(kernel, multiplied(one, along, copies), {.seed = 1}, kind);
+    return why_not_separable(*kernel.op, *kernel.pass, one, along, taken, copies);
 } catch (const std::exception& wrong) {
     return wrong.what();
 }
 
 bool gives_only_zeros(const Kernel& kernel, const Problem& one, ValueKind kind) {
-    const ElementTypes types(kernel.any(), *kernel.op);
-    const Values values = draw_values(*kernel.op, one, {.seed = 1, .is_dense = true}, kind, types);
-    const auto taken = pick(*kernel.op, one, values, kernel.pass->taken_by_reference(), types);
+    const auto taken = drawn_for_reference(kernel, one, {.seed = 1, .is_dense = true}, kind);
     return std::ranges::all_of(reference_outputs(*kernel.op, *kernel.pass, one, taken), is_zero);
 }
 
