@@ -32,10 +32,6 @@ struct Drawn {
         return case_gen({&kernel.kernel, property_called(property), "cpu"}, ValueKind::integers,
                         problem_gen(generator), rc::gen::just(std::optional<Problem>()));
     }
-    Case smallest_that(const std::function<bool(const Case&)>& fails, std::uint64_t seed) const {
-        const rc::Shrinkable<Case> drawn = cases()(rc::Random(seed));
-        return walk(drawn, fails, [] { return true; });
-    }
 };
 
 template <class T>
@@ -128,7 +124,7 @@ TEST_CASE(
         for (std::uint64_t seed = 0, starts = 0; starts < 5; ++seed) {
             if (!fails(drawn.cases()(rc::Random(seed)).value())) continue;
             ++starts;
-            ends.insert(drawn.smallest_that(fails, seed).print());
+            ends.insert(walk(drawn.cases()(rc::Random(seed)), fails, [] { return true; }).print());
         }
         REQUIRE(ends.size() == 1);
         return *ends.begin();
@@ -164,18 +160,14 @@ TEST_CASE("up to 32 elements are left out one by one, more only all but a few at
 TEST_CASE("one case in four has a call before it, which shrinks to none") {
     const Drawn drawn;
     const auto before = call_before_gen(problem_gen(drawn.generator));
-    int count = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
         const auto one = before(rc::Random(seed));
         const auto shrunk = children_of(one);
         CHECK(shrunk.size() == (one.value() ? 1 : 0));
         if (!one.value()) continue;
-        ++count;
         CHECK(drawn.generator.supported()->contains(*one.value()));
         CHECK_FALSE(shrunk.front());
     }
-    CHECK(count > 60);
-    CHECK(count < 150);
     const auto of_one = call_before_gen(rc::gen::just(parsed("in=1x1")));
     int calls = 0;
     for (std::uint64_t seed = 0; seed < 4000; ++seed)

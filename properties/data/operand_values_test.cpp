@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <stdexcept>
+#include <string>
 
 #include "harness/declare_operator.hpp"
 #include "properties/data/numbers.hpp"
 #include "properties/tests/drawn_values.hpp"
+#include "properties/tests/shrinking.hpp"
 
 namespace {
 
@@ -51,6 +54,14 @@ std::vector<double> forty(const Operator& op, const char* name, const Data& data
     return drawn(op, "n=40", name, data, kind);
 }
 
+/// What is listed of such data for a pass of `dividing`.
+std::vector<DataElement> list_for(const PassSpec& pass, const Data& data) {
+    const Operator op = with_positive_output();
+    TestKernel kernel(KernelDeclaration(), op);
+    kernel.kernel.pass = &pass;
+    return list_data(kernel.kernel, of_two(op), data, ValueKind::mantissas);
+}
+
 Values listed(const Operator& op, std::vector<DataElement> elements, DType dtype = DType::f32) {
     const KernelDeclaration kernel = KernelDeclaration().storage(dtype);
     return all_drawn(op, "n=2", listing(std::move(elements)), ValueKind::mantissas,
@@ -76,25 +87,13 @@ TEST_CASE("where sums are exact, integers stay so in a domain that holds three o
         });
         return all;
     };
-    CHECK(integers(with_domain(-1.5, 1.5, 9)) == std::set<double>{-1, 0, 1});
-    CHECK(integers(with_domain(1.0, 5.0, 9)) == std::set<double>{2, 3, 4});
     // Beyond a magnitude of 4, sums of that length would not be exact.
     CHECK(integers(with_domain(0.5, 100.0, 1 << 19)) == std::set<double>{1, 2, 3, 4});
-    CHECK(integers(with_domain(0.5, INFINITY, 1 << 19)) == std::set<double>{1, 2, 3, 4});
-    CHECK(*integers(with_domain(0.0, INFINITY, 9)).begin() == 1.0);
-    CHECK(*integers(with_domain(-INFINITY, -3.0, 9)).rbegin() == -4.0);
-    // What already lies inside stays.
-    const Operator any = with_domain(-INFINITY, INFINITY, 9), wide = with_domain(-200, 200, 9);
-    CHECK(forty(any, "p", {.seed = 3}, ValueKind::integers) ==
-          forty(wide, "p", {.seed = 3}, ValueKind::integers));
+    // Where not even ones keep a sum exact, ones are drawn all the same, and no twos.
+    CHECK(integers(with_domain(-1.5, 1.5, 1 << 30)) == std::set<double>{-1, 0, 1});
     const auto has_fractions = [](const auto& numbers) {
         return std::ranges::any_of(numbers, [](double v) { return v != std::round(v); });
     };
-    // Fewer than three are no use.
-    CHECK(has_fractions(integers(with_domain(-1.0, 1.0, 9))));
-    // Where not even ones keep a sum exact, ones are drawn all the same, and no twos.
-    CHECK(integers(with_domain(-1.5, 1.5, 1 << 30)) == std::set<double>{-1, 0, 1});
-    CHECK(has_fractions(integers(with_domain(-0.5, INFINITY, 1 << 30))));
     // Mantissas move by their size, from 1/2 to 2, and to no integers.
     Operator op = with_domain(1.0, 5.0, 9);
     CHECK(std::ranges::max(forty(op, "p", dense(1), ValueKind::mantissas)) < 3.7);
@@ -113,9 +112,14 @@ TEST_CASE("integers move into a domain, where they stay as they are if they lie 
     };
     for (const Line& line : {Line{0.0, INFINITY, 64, {-3, 0, 5}, {3, 1, 5}},
                              {-INFINITY, -3.0, 64, {-3, 0, 5}, {-6, -4, -8}},
-                             // It holds three integers, or two, which are no use.
+                             // It holds three integers, or fewer, which are no use.
                              {-1.5, 1.5, 64, {-3, -1, 0, 1, 5}, {-1, -1, 0, 1, 1}},
+                             {1.0, 5.0, 64, {1, 3, 5, 9}, {3, 3, 4, 2}},
                              {4.0, 6.5, 64, {1, 4}, {5.25, 6}},
+                             {-1.0, 1.0, 64, {-3, 7}, {0.5, 0.75}},
+                             {-0.5, INFINITY, 1, {-3}, {2.5}},
+                             {0.5, 100.0, 4, {7, -4}, {4, 1}},
+                             {0.5, INFINITY, 4, {7, -4}, {4, 1}},
                              {-100.0, 100.0, 4, {70, 3, -4, 4}, {3, 3, -4, 4}}}) {
         CAPTURE(line.lowest);
         Array<double> array{{static_cast<std::int64_t>(line.from.size())}, line.from};
@@ -153,22 +157,42 @@ TEST_CASE("what is not listed is as simple as its domain allows") {
 }
 
 TEST_CASE("an element outside of its tensor, its type or its domain is refused") {
-    const Operator op = with_positive_output();
-    CHECK_THROWS_WITH(listed(op, {{"x", -1, 1.0}}), "data: x[-1] is outside of its 2 elements");
-    CHECK_THROWS_WITH(listed(op, {{"x", 0, 70000.0}}, DType::f16),
-                      "data: x[0] is beyond the largest f16");
-    CHECK_THROWS_WITH(listed(op, {{"p", 1, 10.0}}), "data: p[1] is outside of the tensor's values");
-    CHECK_THROWS_WITH(listed(op, {{"k", 1, 7.0}}), "data: k[1] is outside of the tensor's values");
+    struct Line {
+        DataElement element;
+        std::string why;
+        DType dtype = DType::f32;
+    };
+    for (const Line& line : {Line{{"z", 0, 1.0}, "there is no tensor 'z'; there are dy k p x"},
+                             {{"x", -1, 1.0}, "x[-1] is outside of its 2 elements"},
+                             {{"x", 2, 1.0}, "x[2] is outside of its 2 elements"},
+                             {{"x", 0, 70000.0}, "x[0] is beyond the largest f16", DType::f16},
+                             {{"x", 0, NAN}, "x[0] is outside of the tensor's values"},
+                             {{"p", 1, 10.0}, "p[1] is outside of the tensor's values"},
+                             {{"k", 1, 7.0}, "k[1] is outside of the tensor's values"}})
+        CHECK_THROWS_WITH_AS(listed(with_positive_output(), {line.element}, line.dtype),
+                             ("data: " + line.why).c_str(), std::invalid_argument);
 }
 
 TEST_CASE("the elements that are listed are those that are not as simple as can be") {
-    const Operator op = with_positive_output();
-    Values values = listed(op, {});
-    for (const DataElement& element :
-         std::vector<DataElement>{{"p", 1, 1.5}, {"x", 0, 4.0}, {"k", 0, 6.0}, {"dy", 1, -1.0}}) {
-        values[element.tensor].data[static_cast<std::size_t>(element.index)] = element.value;
-        CHECK(list_elements(op, of_two(op), values, {element.tensor}, 24) == std::vector{element});
-    }
+    const std::vector<DataElement> listed{
+        {"dy", 1, -1.0}, {"x", 0, 4.0}, {"x", 1, -2.0}, {"k", 0, 6.0}, {"p", 1, 1.5}};
+    CHECK(list_for(dividing().passes[1], listing(listed)) == listed);
+    CHECK(list_for(dividing().passes[1], listing({})).empty());
+}
+
+TEST_CASE("what matters to a pass are its inputs, and the forward pass's if it takes saved ones") {
+    const Operator op = dividing();
+    const auto tensors_of = [](const PassSpec& pass) {
+        std::string names;
+        for (const DataElement& element : list_for(pass, dense(1)))
+            if (!names.ends_with(element.tensor + " ")) names += element.tensor + " ";
+        return names;
+    };
+    PassSpec twice = *op.find_pass("grad_p");
+    twice.inputs.push_back("dy");
+    CHECK(tensors_of(*op.find_pass("grad_x")) == "dy x k p ");
+    CHECK(tensors_of(twice) == "dy x ");
+    CHECK(tensors_of(op.forward()) == "k x p ");
 }
 
 TEST_CASE("numbers of what is no sum of products have an offset, or outliers, in some draws") {
@@ -238,16 +262,6 @@ TEST_CASE("a pass is given drawn tensors and saved ones by name, computed once")
     CHECK(runs == 1);
     CHECK(pick(op, of_two(op), values, {"x"}, 24).size() == 1);
     CHECK(runs == 1);
-}
-
-TEST_CASE("for a pass its inputs are drawn, and those of the forward pass if it takes saved ones") {
-    const Operator op = dividing();
-    using Names = std::vector<std::string>;
-    CHECK(drawn_for(op, *op.find_pass("grad_x")) == Names{"dy", "x", "k", "p"});
-    PassSpec twice = *op.find_pass("grad_p");
-    twice.inputs.push_back("dy");
-    CHECK(drawn_for(op, twice) == Names{"dy", "x"});
-    CHECK(drawn_for(op, op.forward()) == Names{"k", "x", "p"});
 }
 
 TEST_CASE("the longest reduction of an operator is its longest pass's, and one at least") {

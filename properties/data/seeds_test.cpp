@@ -11,17 +11,13 @@ using gradverify::draw_seed;
 TEST_CASE("the seed of a case differs as soon as one of its four keys differs") {
     std::set<std::uint64_t> seeds;
     int keys = 0;
+    // Letters that move from the kernel's name to the property's make another key.
     for (const std::uint64_t seed : {0u, 1u, 2u})
-        for (const char* kernel : {"conv.forward/a", "conv.forward/b", ""})
-            for (const char* property : {"matches_reference", "repeatable", ""})
+        for (const char* kernel : {"ab", "a", ""})
+            for (const char* property : {"c", "bc", "a", ""})
                 for (std::int64_t index = 0; index < 1000; ++index, ++keys)
                     seeds.insert(draw_seed({seed, kernel, property, index}));
     CHECK(static_cast<int>(seeds.size()) == keys);
-}
-
-TEST_CASE("letters that move from the kernel's name to the property's change the seed") {
-    CHECK(draw_seed({1, "ab", "c", 0}) != draw_seed({1, "a", "bc", 0}));
-    CHECK(draw_seed({1, "a", "", 0}) != draw_seed({1, "", "a", 0}));
 }
 
 TEST_CASE("the seed of a case never changes, so that an old run can be repeated") {

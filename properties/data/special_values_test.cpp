@@ -76,17 +76,14 @@ TEST_CASE("dense draws where ties and NaN are defined: four without, two with ti
 }
 
 TEST_CASE("explicit data may be NaN where the operator defines what follows, and only there") {
-    const auto draw_with = [](const char* op, const char* tensor, double value) {
-        return all_drawn(operator_named(op), "in=1x1", listing({{tensor, 0, value}}),
+    const auto draw_with = [](const char* tensor, double value) {
+        return all_drawn(operator_named("maxpool"), "in=1x1", listing({{tensor, 0, value}}),
                          ValueKind::integers);
     };
-    CHECK(std::isnan(draw_with("maxpool", "x", NAN)["x"].data[0]));
-    CHECK(draw_with("maxpool", "x", -INFINITY)["x"].data[0] == -INFINITY);
-    CHECK_THROWS_WITH(draw_with("maxpool", "dy", NAN),
-                      "data: dy[0] is outside of the tensor's values");
-    CHECK_THROWS_WITH(draw_with("avgpool", "x", NAN),
-                      "data: x[0] is outside of the tensor's values");
-    CHECK_THROWS_WITH(draw_with("maxpool", "x", 1e300), "data: x[0] is beyond the largest f32");
+    CHECK(std::isnan(draw_with("x", NAN)["x"].data[0]));
+    CHECK(draw_with("x", -INFINITY)["x"].data[0] == -INFINITY);
+    CHECK_THROWS_WITH(draw_with("dy", NAN), "data: dy[0] is outside of the tensor's values");
+    CHECK_THROWS_WITH(draw_with("x", 1e300), "data: x[0] is beyond the largest f32");
 }
 
 TEST_CASE("where nothing is a sum of products some numbers dwarf their neighbours, now and then") {
@@ -135,27 +132,22 @@ TEST_CASE("where nothing is a sum of products zeros, constant rows and large num
 }
 
 TEST_CASE("numbers that are made large keep their ratios, and stay numbers of a narrow type") {
-    for (std::uint64_t seed = 0; seed < 200; ++seed)
-        for (const DType dtype : {DType::f32, DType::f16, DType::f8e4m3, DType::f8e5m2}) {
+    const auto exponents = [](DType dtype) {
+        std::set<double> all;
+        for (std::uint64_t seed = 0; seed < 200; ++seed) {
             // A tensor's numbers are at most 2, rounded to 8 bits.
             Array<double> array{{2}, {2.0, -1.0}};
             make_large(array, SplitMix64(seed), dtype);
             CHECK(array.data[0] == -2.0 * array.data[1]);
-            CHECK(array.data[0] >= (dtype == DType::f32 ? 0x1p17 : 0x1p3));
             CHECK(array.data[0] <= traits_of(dtype).largest);
-        }
-    const auto factors = [](DType dtype) {
-        std::set<double> all;
-        for (std::uint64_t seed = 0; seed < 200; ++seed) {
-            Array<double> one{{1}, {1.0}};
-            make_large(one, SplitMix64(seed), dtype);
-            all.insert(std::log2(one.data[0]));
+            all.insert(std::log2(-array.data[1]));
         }
         return all;
     };
-    CHECK(factors(DType::f8e4m3) == std::set<double>{2, 3, 4, 5});
-    CHECK(factors(DType::f8e5m2) == std::set<double>{2, 3, 4, 5, 6, 7, 8});
-    CHECK(factors(DType::f32) == std::set<double>{16, 17, 18, 19, 20, 21, 22, 23, 24});
+    CHECK(exponents(DType::f8e4m3) == std::set<double>{2, 3, 4, 5});
+    for (const DType dtype : {DType::f8e5m2, DType::f16})
+        CHECK(exponents(dtype) == std::set<double>{2, 3, 4, 5, 6, 7, 8});
+    CHECK(exponents(DType::f32) == std::set<double>{16, 17, 18, 19, 20, 21, 22, 23, 24});
 }
 
 TEST_CASE("a chain's random numbers have no zeros and no constant rows, other operators' have") {

@@ -75,6 +75,13 @@ bool has_whole_range(const Operator& op, const Data& data, ValueKind kind,
     return SplitMix64(mix_seed(data.seed, "range of " + name)).one_in(4);
 }
 
+/// The largest integer that keeps sums exact; 0 where not even ones do.
+std::int64_t amplitude_of(const Operator& op, const Problem& problem, const ElementTypes& types,
+                          const std::string& name) {
+    return std::min(types.largest_integer(op, name),
+                    exact_amplitude(longest_reduction(op, problem), types.exact_bits()));
+}
+
 /// Fills the array with numbers that need not lie in the tensor's domain.
 void fill_numbers(Array<double>& array, const Operator& op, const Problem& problem,
                   const Data& data, ValueKind kind, const ElementTypes& types,
@@ -82,7 +89,7 @@ void fill_numbers(Array<double>& array, const Operator& op, const Problem& probl
     const DType dtype = types.of(op, name);
     const std::int64_t longest = longest_reduction(op, problem);
     const std::int64_t largest = types.largest_integer(op, name);
-    const std::int64_t amplitude = std::min(largest, exact_amplitude(longest, types.exact_bits()));
+    const std::int64_t amplitude = amplitude_of(op, problem, types, name);
     const SplitMix64 random(mix_seed(data.seed, name));
     if (has_whole_range(op, data, kind, types, name))
         fill_whole_range(array, random, dtype);
@@ -95,13 +102,6 @@ void fill_numbers(Array<double>& array, const Operator& op, const Problem& probl
     else
         fill_integers(array, random, longest, types.exact_bits(),
                       std::min<std::int64_t>(largest, 64));
-}
-
-/// The largest integer that keeps sums exact, and at least one.
-std::int64_t amplitude_of(const Operator& op, const Problem& problem, const ElementTypes& types,
-                          const std::string& name) {
-    const std::int64_t exact = exact_amplitude(longest_reduction(op, problem), types.exact_bits());
-    return std::clamp<std::int64_t>(exact, 1, types.largest_integer(op, name));
 }
 
 /// The first dense draws, whose values all differ; later ones have ties where there are kinks.
@@ -142,6 +142,19 @@ void change_sizes(Array<double>& array, const Operator& op, const Data& data, DT
         else
             make_special(array, special);
     }
+}
+
+/// The tensors whose values can matter to a pass.
+std::vector<std::string> drawn_for(const Operator& op, const PassSpec& pass) {
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& name) {
+        if (!op.is_output(name) && std::ranges::find(names, name) == names.end())
+            names.push_back(name);
+    };
+    for (const std::string& name : pass.inputs) add(name);
+    if (std::ranges::any_of(pass.inputs, [&](const auto& name) { return op.is_output(name); }))
+        for (const std::string& name : op.forward().inputs) add(name);
+    return names;
 }
 
 }  // namespace
@@ -199,7 +212,7 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
         change_sizes(array, op, data, dtype, name, shape);
     if (is_input && tensor.domain && kind == ValueKind::integers && op.is_exact_on_integers())
         move_integers_inside(array, tensor.domain_at(problem), dtype,
-                             amplitude_of(op, problem, types, name));
+                             std::max<std::int64_t>(amplitude_of(op, problem, types, name), 1));
     else if (is_input && tensor.domain)
         move_inside(array, tensor.domain_at(problem), dtype);
     if (is_input && inputs_are_positive(op, data)) {
@@ -269,39 +282,21 @@ std::vector<Array<double>> pick(const Operator& op, const Problem& problem, cons
     return picked;
 }
 
-std::vector<std::string> drawn_for(const Operator& op, const PassSpec& pass) {
-    std::vector<std::string> names;
-    const auto add = [&](const std::string& name) {
-        if (!op.is_output(name) && std::ranges::find(names, name) == names.end())
-            names.push_back(name);
-    };
-    for (const std::string& name : pass.inputs) add(name);
-    if (std::ranges::any_of(pass.inputs, [&](const auto& name) { return op.is_output(name); }))
-        for (const std::string& name : op.forward().inputs) add(name);
-    return names;
-}
-
-std::vector<DataElement> list_elements(const Operator& op, const Problem& problem,
-                                       const Values& values, const std::vector<std::string>& names,
-                                       const ElementTypes& types) {
-    std::vector<DataElement> elements;
-    for (const std::string& name : names) {
-        const auto& data = values.at(name).data;
-        const TensorSpec& tensor = op.tensor_named(name);
-        const double simplest =
-            tensor.name == name ? simplest_value(op, problem, name, types) : 0.0;
-        for (std::size_t i = 0; i < data.size(); ++i)
-            if (data[i] != simplest)
-                elements.push_back({name, static_cast<std::int64_t>(i), data[i]});
-    }
-    return elements;
-}
-
 std::vector<DataElement> list_data(const Kernel& kernel, const Problem& problem, const Data& data,
                                    ValueKind kind) {
-    const ElementTypes types(kernel.any(), *kernel.op);
-    const Values values = draw_values(*kernel.op, problem, data, kind, types);
-    return list_elements(*kernel.op, problem, values, drawn_for(*kernel.op, *kernel.pass), types);
+    const Operator& op = *kernel.op;
+    const ElementTypes types(kernel.any(), op);
+    const Values values = draw_values(op, problem, data, kind, types);
+    std::vector<DataElement> elements;
+    for (const std::string& name : drawn_for(op, *kernel.pass)) {
+        const auto& numbers = values.at(name).data;
+        const bool is_input = op.tensor_named(name).name == name;  // not a cotangent
+        const double simplest = is_input ? simplest_value(op, problem, name, types) : 0.0;
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            if (numbers[i] != simplest)
+                elements.push_back({name, static_cast<std::int64_t>(i), numbers[i]});
+    }
+    return elements;
 }
 
 }  // namespace gradverify

@@ -62,15 +62,8 @@ std::vector<Array<double>> saved_values(const Operator& op, const Problem& probl
 std::vector<Array<double>> pick(const Operator& op, const Problem& problem, const Values& values,
                                 const std::vector<std::string>& names, const ElementTypes& types);
 
-/// The tensors that are drawn for a pass: its inputs, and the forward pass's if it takes outputs.
-std::vector<std::string> drawn_for(const Operator& op, const PassSpec& pass);
-
-/// Every element of these tensors that is not at its simplest value.
-std::vector<DataElement> list_elements(const Operator& op, const Problem& problem,
-                                       const Values& values, const std::vector<std::string>& names,
-                                       const ElementTypes& types);
-
-/// The same of the tensors whose values can matter to a case of the kernel.
+/// Every element that is not at its simplest value, of the tensors that can matter to a case of the
+/// kernel: its pass's inputs, and the forward pass's if it takes outputs.
 std::vector<DataElement> list_data(const Kernel& kernel, const Problem& problem, const Data& data,
                                    ValueKind kind);
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <stdexcept>
 
 #include "harness/numbers/element_bits.hpp"
 #include "properties/data/numbers.hpp"
@@ -84,12 +83,6 @@ TEST_CASE("in the longest sums ones are drawn, and as many as keep the sum exact
     CHECK(kept > 200);
     CHECK(kept < 300);
     CHECK(std::ranges::all_of(many.data, [](double v) { return std::abs(v) <= 1.0; }));
-}
-
-TEST_CASE("a kernel that accumulates in double still stores its sums in floats") {
-    KernelDeclaration kernel;
-    CHECK(kernel.exact_bits() == 24);
-    CHECK(kernel.accumulates_in(DType::f64).exact_bits() == 24);
 }
 
 TEST_CASE("values are numbers of their tensor's type, with all of its digits") {
@@ -205,35 +198,6 @@ TEST_CASE("integer data is neither constant nor all of one sign, and small tenso
     for (std::uint64_t seed = 0; seed < 200; ++seed)
         CHECK_FALSE(different(all_drawn(conv(), "in=2x2", {.seed = seed}, ValueKind::integers))
                         .contains(0.0));
-}
-
-TEST_CASE("explicit data is what is listed and zero elsewhere; a bad element is named") {
-    const auto listed = [&](std::vector<DataElement> elements) {
-        return all_drawn(conv(), "in=1x2", listing(std::move(elements)), ValueKind::integers);
-    };
-    CHECK(listed({{"x", 1, 3.0}}).at("x").data == std::vector<double>{0.0, 3.0});
-    CHECK(listed({}).at("dy").data == std::vector<double>{0.0, 0.0});
-    CHECK_THROWS_WITH_AS(listed({{"z", 0, 1.0}}),
-                         "data: there is no tensor 'z'; there are b dy w x", std::invalid_argument);
-    CHECK_THROWS_WITH_AS(listed({{"x", 2, 1.0}}), "data: x[2] is outside of its 2 elements",
-                         std::invalid_argument);
-}
-
-TEST_CASE("listing a case's elements and setting them gives the same values") {
-    const char* const text = "c=2,in=3x3,filter=2x2";
-    const Values values = all_drawn(conv(), text, {.seed = 3}, ValueKind::integers);
-    const std::vector<std::string> names{"x", "w", "b", "dy"};
-    const Values again = all_drawn(
-        conv(), text,
-        listing(list_elements(conv(), Problem::parse(conv().space, text), values, names, 24)),
-        ValueKind::integers);
-    for (const std::string& name : names) CHECK(again.at(name).data == values.at(name).data);
-}
-
-TEST_CASE("a direction is never zero where there is an element") {
-    const Array<double> like{{1}, {0.0}};
-    for (std::uint64_t seed = 0; seed < 100; ++seed)
-        CHECK(draw_direction(like, seed, 8, 1 << 20).data[0] != 0.0);
 }
 
 TEST_CASE(
