@@ -54,38 +54,30 @@ rc::Gen<T> always(rc::Shrinkable<T> tree) {
     return [=](const rc::Random&, int) { return tree; };
 }
 
-struct Source {
-    Row row;
-    ValueKind kind;
-    std::optional<Problem> before;
-
-    rc::Gen<Case> cases(const Posed& posed) const {
-        const Kernel& kernel = *row.kernel;
-        if (!posed.dense)
-            return cases(posed.problem, data_gen(kernel, posed.problem, kind),
-                         setting_gen(kernel, posed.problem));
+/// Cases of a row on one problem.
+rc::Gen<Case> cases_on(const Posed& posed, const Row& row, ValueKind kind,
+                       const std::optional<Problem>& before) {
+    const Kernel& kernel = *row.kernel;
+    rc::Gen<Data> data = data_gen(kernel, posed.problem, kind);
+    rc::Gen<Setting> settings = setting_gen(kernel, posed.problem);
+    if (posed.dense) {
         const Case dense =
             dense_case(kernel, row.property_name(), row.device, posed.problem, *posed.dense);
-        return cases(posed.problem, always(data_tree(kernel, posed.problem, kind, dense.data)),
-                     always(setting_tree(dense.setting)));
+        data = always(data_tree(kernel, posed.problem, kind, dense.data));
+        settings = always(setting_tree(dense.setting));
     }
-
-    rc::Gen<Case> cases(const Problem& problem, const rc::Gen<Data>& data,
-                        const rc::Gen<Setting>& settings) const {
-        const Source& self = *this;
-        return rc::gen::mapcat(data, [=](const Data& drawn) {
-            return rc::gen::map(settings, [=](Setting setting) {
-                setting.before = self.before;
-                return Case{.kernel = self.row.kernel->name,
-                            .property = self.row.property_name(),
-                            .device = self.row.device,
-                            .problem = problem,
-                            .data = drawn,
-                            .setting = std::move(setting)};
-            });
+    return rc::gen::mapcat(data, [=](const Data& drawn) {
+        return rc::gen::map(settings, [=](Setting setting) {
+            setting.before = before;
+            return Case{.kernel = row.kernel->name,
+                        .property = row.property_name(),
+                        .device = row.device,
+                        .problem = posed.problem,
+                        .data = drawn,
+                        .setting = std::move(setting)};
         });
-    }
-};
+    });
+}
 
 }  // namespace
 
@@ -121,8 +113,8 @@ rc::Gen<Case> case_gen(const Row& row, ValueKind kind, rc::Gen<Problem> problems
         return posed(problems(random, size), std::nullopt, dense_draws);
     };
     return rc::gen::mapcat(std::move(before), [=](const std::optional<Problem>& drawn) {
-        const Source source{row, kind, drawn};
-        return rc::gen::mapcat(all, [=](const Posed& one) { return source.cases(one); });
+        return rc::gen::mapcat(all,
+                               [=](const Posed& one) { return cases_on(one, row, kind, drawn); });
     });
 }
 
