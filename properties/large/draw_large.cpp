@@ -40,15 +40,15 @@ struct LargeBudget {
 class LargeDraw {
   public:
     LargeDraw(const Row& row, const ProblemGenerator& generator, ValueKind kind,
-              std::uint64_t case_seed, std::int64_t index, const LargeDrawOptions& options)
+              std::uint64_t case_seed, std::int64_t index, int offset_bits)
         : row_(row),
           kernel_(*row.kernel),
           op_(*row.kernel->op),
           generator_(generator),
           values_(kind),
           index_(index),
-          bits_(options.offset_bits),
-          budget_(options.offset_bits),
+          bits_(offset_bits),
+          budget_(offset_bits),
           random_(draw_seed(case_seed, "large")),
           setting_(setting(case_seed)) {}
 
@@ -198,11 +198,10 @@ class LargeDraw {
 }  // namespace
 
 Suite::Draw draw_large(const Row& row, const ProblemGenerator& generator, ValueKind kind,
-                       std::uint64_t case_seed, std::int64_t index,
-                       const LargeDrawOptions& options) {
+                       std::uint64_t case_seed, std::int64_t index, int offset_bits) {
     if (!generator.why_none().empty())
         return {.drawn = {}, .why_none = generator.why_none(), .is_skip = false};
-    LargeDraw draw(row, generator, kind, case_seed, index, options);
+    LargeDraw draw(row, generator, kind, case_seed, index, offset_bits);
     const auto shape = draw.draw();
     if (!shape) return {.drawn = {}, .why_none = draw.why_none(), .is_skip = true};
     Case drawn{.kernel = row.kernel->name,

@@ -12,14 +12,10 @@
 
 namespace gradverify {
 
-struct LargeDrawOptions {
-    /// Bits of the offsets that overflow. Tests without a GPU take 16.
-    int offset_bits = 32;
-};
-
 /// Nothing, and a reason to skip the row, where the kernel takes no such problem.
+///
+/// **Units** `offset_bits`: the bits of the offsets that overflow, fewer in tests without a GPU.
 Suite::Draw draw_large(const Row& row, const ProblemGenerator& generator, ValueKind kind,
-                       std::uint64_t case_seed, std::int64_t index,
-                       const LargeDrawOptions& options = {});
+                       std::uint64_t case_seed, std::int64_t index, int offset_bits);
 
 }  // namespace gradverify

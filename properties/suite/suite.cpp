@@ -126,7 +126,7 @@ Suite::Draw KernelSuite::draw(const Row& row, std::uint64_t seed, std::int64_t i
     const std::uint64_t case_seed = seed_of(row, seed, index);
     if (property.own_cases > 0)
         return draw_large(row, generator, property.values(*row.kernel->op), case_seed, index,
-                          options_.large);
+                          options_.large_offset_bits);
     if (!generator.why_none().empty()) return {.drawn = {}, .why_none = generator.why_none()};
     return {.drawn = make_case(row, property, generator, problem_gen(generator, index), case_seed),
             .why_none = {}};

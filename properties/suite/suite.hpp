@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "harness/cases/suite.hpp"
-#include "properties/large/draw_large.hpp"
 
 namespace gradverify {
 
 struct SuiteOptions {
     /// The first cases of a row are a fixed list of the smallest problems.
     bool edge_problems = true;
-    LargeDrawOptions large{};
+    /// Bits of the offsets that overflow in large cases. Tests without a GPU take 16.
+    int large_offset_bits = 32;
 };
 
 class KernelSuite final : public Suite {

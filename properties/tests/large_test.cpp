@@ -22,7 +22,7 @@ constexpr std::string_view property = "holds_when_large";
 constexpr std::int64_t cases = 4;
 
 KernelSuite suite_of_16_bits() {
-    return KernelSuite(Registry::instance(), {.large = {.offset_bits = 16}});
+    return KernelSuite(Registry::instance(), {.large_offset_bits = 16});
 }
 
 Row row_of(const std::string& kernel, const std::string& device) {
