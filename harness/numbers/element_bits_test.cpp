@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "harness/base/random.hpp"
-#include "harness/simt/include/gradverify_simt/eight_bit_float.hpp"
 #include "harness/simt/include/gradverify_simt/narrow_float.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA's 8-bit floats, __nv_fp8_e4m3 and __nv_fp8_e5m2: storage and conversions, alone, in pairs
-// and in fours; e8m0 is missing. As in CUDA, macros leave conversions out.
+// and in fours; e8m0 is missing.
 #pragma once
 #pragma GCC system_header
 
@@ -9,8 +9,8 @@
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
-#include "gradverify_simt/eight_bit_float.hpp"
 #include "gradverify_simt/forced.hpp"
+#include "gradverify_simt/narrow_float.hpp"
 
 #define __CUDA_FP8_TYPES_EXIST__
 
@@ -80,7 +80,6 @@ struct Fp8 {
     using Format = std::conditional_t<kind == __NV_E4M3, E4m3Format, E5m2Format>;
     __nv_fp8_storage_t __x;
     Fp8() = default;
-#ifndef __CUDA_NO_FP8_CONVERSIONS__
     GRADVERIFY_SIMT_FP8_FROM(Fp8, __half, __nv_cvt_halfraw_to_fp8)
     GRADVERIFY_SIMT_FP8_FROM(Fp8, __nv_bfloat16, __nv_cvt_bfloat16raw_to_fp8)
     GRADVERIFY_SIMT_FP8_FROM(Fp8, float, __nv_cvt_float_to_fp8)
@@ -88,7 +87,6 @@ struct Fp8 {
     template <class I>
     requires(std::is_integral_v<I>)
     explicit Fp8(I value) : Fp8(static_cast<float>(value)) {}
-#ifndef __CUDA_NO_FP8_CONVERSION_OPERATORS__
     explicit operator float() const { return Format::to_float(__x); }
     explicit operator double() const { return Format::to_float(__x); }
     explicit operator __half() const { return __nv_cvt_fp8_to_halfraw(__x, kind); }
@@ -101,42 +99,34 @@ struct Fp8 {
     explicit operator I() const {
         return saturating<I>(std::trunc(Format::to_float(__x)));
     }
-#endif
-#endif
 };
 
 template <__nv_fp8_interpretation_t kind>
 struct Fp8Pair {
     __nv_fp8x2_storage_t __x;
     Fp8Pair() = default;
-#ifndef __CUDA_NO_FP8_CONVERSIONS__
     GRADVERIFY_SIMT_FP8_FROM(Fp8Pair, __half2, __nv_cvt_halfraw2_to_fp8x2)
     GRADVERIFY_SIMT_FP8_FROM(Fp8Pair, __nv_bfloat162, __nv_cvt_bfloat16raw2_to_fp8x2)
     GRADVERIFY_SIMT_FP8_FROM(Fp8Pair, float2, __nv_cvt_float2_to_fp8x2)
     GRADVERIFY_SIMT_FP8_FROM(Fp8Pair, double2, __nv_cvt_double2_to_fp8x2)
-#ifndef __CUDA_NO_FP8_CONVERSION_OPERATORS__
     explicit operator __half2() const { return __nv_cvt_fp8x2_to_halfraw2(__x, kind); }
     explicit operator float2() const {
         using Format = typename Fp8<kind>::Format;
         return {Format::to_float(static_cast<unsigned char>(__x)),
                 Format::to_float(static_cast<unsigned char>(__x >> 8))};
     }
-#endif
-#endif
 };
 
 template <__nv_fp8_interpretation_t kind>
 struct Fp8Four {
     __nv_fp8x4_storage_t __x;
     Fp8Four() = default;
-#ifndef __CUDA_NO_FP8_CONVERSIONS__
     explicit Fp8Four(__half2 low, __half2 high) : Fp8Four(Pair(low), Pair(high)) {}
     explicit Fp8Four(__nv_bfloat162 low, __nv_bfloat162 high) : Fp8Four(Pair(low), Pair(high)) {}
     explicit Fp8Four(float4 value)
         : Fp8Four(Pair(float2{value.x, value.y}), Pair(float2{value.z, value.w})) {}
     explicit Fp8Four(double4 value)
         : Fp8Four(Pair(double2{value.x, value.y}), Pair(double2{value.z, value.w})) {}
-#ifndef __CUDA_NO_FP8_CONVERSION_OPERATORS__
     explicit operator float4() const {
         Pair low, high;
         low.__x = static_cast<__nv_fp8x2_storage_t>(__x);
@@ -144,8 +134,6 @@ struct Fp8Four {
         const auto x = static_cast<float2>(low), y = static_cast<float2>(high);
         return {x.x, x.y, y.x, y.y};
     }
-#endif
-#endif
 
   private:
     using Pair = Fp8Pair<kind>;

@@ -4,7 +4,6 @@
 #pragma once
 #pragma GCC system_header
 
-#include <bit>
 #include <cmath>
 #include <type_traits>
 
@@ -54,17 +53,20 @@
         constexpr operator T2##_raw() const { return {x.gradverify_bits, y.gradverify_bits}; }     \
     };
 
+#define GRADVERIFY_SIMT_NARROW_ARITHMETIC(T, ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE) \
+    inline T operator+(const T& a, const T& b) { return ADD(a, b); }                  \
+    inline T operator-(const T& a, const T& b) { return SUBTRACT(a, b); }             \
+    inline T operator*(const T& a, const T& b) { return MULTIPLY(a, b); }             \
+    inline T operator/(const T& a, const T& b) { return DIVIDE(a, b); }               \
+    inline T operator-(const T& a) { return NEGATE(a); }                              \
+    inline T& operator+=(T& a, const T& b) { return a = a + b; }                      \
+    inline T& operator-=(T& a, const T& b) { return a = a - b; }                      \
+    inline T& operator*=(T& a, const T& b) { return a = a * b; }                      \
+    inline T& operator/=(T& a, const T& b) { return a = a / b; }
+
 #define GRADVERIFY_SIMT_NARROW_OPERATORS(T)                                                  \
-    inline T operator+(const T& a, const T& b) { return __hadd(a, b); }                      \
-    inline T operator-(const T& a, const T& b) { return __hsub(a, b); }                      \
-    inline T operator*(const T& a, const T& b) { return __hmul(a, b); }                      \
-    inline T operator/(const T& a, const T& b) { return __hdiv(a, b); }                      \
-    inline T operator-(const T& a) { return __hneg(a); }                                     \
+    GRADVERIFY_SIMT_NARROW_ARITHMETIC(T, __hadd, __hsub, __hmul, __hdiv, __hneg)             \
     inline T operator+(const T& a) { return a; }                                             \
-    inline T& operator+=(T& a, const T& b) { return a = a + b; }                             \
-    inline T& operator-=(T& a, const T& b) { return a = a - b; }                             \
-    inline T& operator*=(T& a, const T& b) { return a = a * b; }                             \
-    inline T& operator/=(T& a, const T& b) { return a = a / b; }                             \
     inline T& operator++(T& a) { return a = T::gradverify_of(a.gradverify_float() + 1.0f); } \
     inline T& operator--(T& a) { return a = T::gradverify_of(a.gradverify_float() - 1.0f); } \
     inline bool operator==(const T& a, const T& b) { return __heq(a, b); }                   \
@@ -74,16 +76,8 @@
     inline bool operator>(const T& a, const T& b) { return __hgt(a, b); }                    \
     inline bool operator>=(const T& a, const T& b) { return __hge(a, b); }
 
-#define GRADVERIFY_SIMT_NARROW_PAIR_OPERATORS(T2)                           \
-    inline T2 operator+(const T2& a, const T2& b) { return __hadd2(a, b); } \
-    inline T2 operator-(const T2& a, const T2& b) { return __hsub2(a, b); } \
-    inline T2 operator*(const T2& a, const T2& b) { return __hmul2(a, b); } \
-    inline T2 operator/(const T2& a, const T2& b) { return __h2div(a, b); } \
-    inline T2 operator-(const T2& a) { return __hneg2(a); }                 \
-    inline T2& operator+=(T2& a, const T2& b) { return a = a + b; }         \
-    inline T2& operator-=(T2& a, const T2& b) { return a = a - b; }         \
-    inline T2& operator*=(T2& a, const T2& b) { return a = a * b; }         \
-    inline T2& operator/=(T2& a, const T2& b) { return a = a / b; }         \
+#define GRADVERIFY_SIMT_NARROW_PAIR_OPERATORS(T2)                                      \
+    GRADVERIFY_SIMT_NARROW_ARITHMETIC(T2, __hadd2, __hsub2, __hmul2, __h2div, __hneg2) \
     inline bool operator==(const T2& a, const T2& b) { return __hbeq2(a, b); }
 
 namespace gradverify::simt::unit {
@@ -116,12 +110,16 @@ T narrow_extreme(T a, T b) {
     inline T2 NAME2(T2 a) { return T2(NAME(a.x), NAME(a.y)); }
 #define GRADVERIFY_SIMT_NARROW_BINARY(T, T2, NAME, NAME2, VALUE)                         \
     inline T NAME(T a, T b) {                                                            \
+        using namespace ::gradverify::simt::unit;                                        \
         [[maybe_unused]] const float x = a.gradverify_float(), y = b.gradverify_float(); \
         return VALUE;                                                                    \
     }                                                                                    \
     inline T2 NAME2(T2 a, T2 b) { return T2(NAME(a.x, b.x), NAME(a.y, b.y)); }
 #define GRADVERIFY_SIMT_NARROW_FUSED(T, T2, SUFFIX, VALUE)                       \
-    inline T __hfma##SUFFIX(T a, T b, T c) { return VALUE; }                     \
+    inline T __hfma##SUFFIX(T a, T b, T c) {                                     \
+        using namespace ::gradverify::simt::unit;                                \
+        return VALUE;                                                            \
+    }                                                                            \
     inline T2 __hfma2##SUFFIX(T2 a, T2 b, T2 c) {                                \
         return T2(__hfma##SUFFIX(a.x, b.x, c.x), __hfma##SUFFIX(a.y, b.y, c.y)); \
     }
@@ -139,88 +137,82 @@ T narrow_extreme(T a, T b) {
         return __h##SUFFIX(a.x, b.x) && __h##SUFFIX(a.y, b.y);            \
     }
 
-#define GRADVERIFY_SIMT_NARROW_FUNCTIONS(T, T2)                                               \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hadd, __hadd2, T::gradverify_of(x + y))            \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hsub, __hsub2, T::gradverify_of(x - y))            \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmul, __hmul2, T::gradverify_of(x* y))             \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hdiv, __h2div, T::gradverify_of(x / y))            \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hadd_rn, __hadd2_rn, T::gradverify_of(x + y))      \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hsub_rn, __hsub2_rn, T::gradverify_of(x - y))      \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmul_rn, __hmul2_rn, T::gradverify_of(x* y))       \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hadd_sat, __hadd2_sat,                             \
-                                  ::gradverify::simt::unit::narrow_clamped(__hadd(a, b)))     \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hsub_sat, __hsub2_sat,                             \
-                                  ::gradverify::simt::unit::narrow_clamped(__hsub(a, b)))     \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmul_sat, __hmul2_sat,                             \
-                                  ::gradverify::simt::unit::narrow_clamped(__hmul(a, b)))     \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmin, __hmin2,                                     \
-                                  ::gradverify::simt::unit::narrow_extreme<false>(a, b))      \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmax, __hmax2,                                     \
-                                  ::gradverify::simt::unit::narrow_extreme<true>(a, b))       \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmin_nan, __hmin2_nan,                             \
-                                  x != x || y != y ? T::gradverify_of(x + y) : __hmin(a, b))  \
-    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmax_nan, __hmax2_nan,                             \
-                                  x != x || y != y ? T::gradverify_of(x + y) : __hmax(a, b))  \
-    GRADVERIFY_SIMT_NARROW_FUSED(T, T2, , ::gradverify::simt::unit::narrow_fused(a, b, c))    \
-    GRADVERIFY_SIMT_NARROW_FUSED(T, T2, _sat,                                                 \
-                                 ::gradverify::simt::unit::narrow_clamped(__hfma(a, b, c)))   \
-    GRADVERIFY_SIMT_NARROW_FUSED(                                                             \
-        T, T2, _relu,                                                                         \
-        __hfma(a, b, c).gradverify_float() < 0.0f ? T::gradverify_of(0.0f) : __hfma(a, b, c)) \
-    inline T __hneg(T a) {                                                                    \
-        return T##_raw{static_cast<unsigned short>(a.gradverify_bits ^ 0x8000u)};             \
-    }                                                                                         \
-    inline T __habs(T a) {                                                                    \
-        return T##_raw{static_cast<unsigned short>(a.gradverify_bits & 0x7fffu)};             \
-    }                                                                                         \
-    inline T2 __hneg2(T2 a) { return T2(__hneg(a.x), __hneg(a.y)); }                          \
-    inline T2 __habs2(T2 a) { return T2(__habs(a.x), __habs(a.y)); }                          \
-    inline bool __hisnan(T a) { return a.gradverify_float() != a.gradverify_float(); }        \
-    inline int __hisinf(T a) {                                                                \
-        return std::isinf(a.gradverify_float()) ? (a.gradverify_float() > 0 ? 1 : -1) : 0;    \
-    }                                                                                         \
-    inline T2 __hisnan2(T2 a) {                                                               \
-        return T2(T::gradverify_of(__hisnan(a.x)), T::gradverify_of(__hisnan(a.y)));          \
-    }                                                                                         \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, eq, x == y)                                      \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, ne, x < y || y < x)                              \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, lt, x < y)                                       \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, le, x <= y)                                      \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, gt, x > y)                                       \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, ge, x >= y)                                      \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, equ, !(x < y || y < x))                          \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, neu, x != y)                                     \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, ltu, !(x >= y))                                  \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, leu, !(x > y))                                   \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, gtu, !(x <= y))                                  \
-    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, geu, !(x < y))                                   \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hsqrt, h2sqrt, std::sqrt(x))                          \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hrsqrt, h2rsqrt, 1.0 / std::sqrt(double{x}))          \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hrcp, h2rcp, 1.0f / x)                                \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hexp, h2exp, std::exp(x))                             \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hexp2, h2exp2, std::exp2(x))                          \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hexp10, h2exp10, std::pow(10.0, double{x}))           \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hlog, h2log, std::log(x))                             \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hlog2, h2log2, std::log2(x))                          \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hlog10, h2log10, std::log10(x))                       \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hsin, h2sin, std::sin(x))                             \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hcos, h2cos, std::cos(x))                             \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, htanh, h2tanh, std::tanh(x))                          \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, htanh_approx, h2tanh_approx, std::tanh(x))            \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hfloor, h2floor, std::floor(x))                       \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hceil, h2ceil, std::ceil(x))                          \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, htrunc, h2trunc, std::trunc(x))                       \
-    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hrint, h2rint, std::nearbyint(x))                     \
-    GRADVERIFY_SIMT_ACCESS T atomicAdd(T* address, T value) {                                 \
-        T old;                                                                                \
-        old.gradverify_bits = ::gradverify::simt::unit::update(                               \
-            &address->gradverify_bits, [&](unsigned short bits) -> unsigned short {           \
-                return __hadd(T##_raw{bits}, value).gradverify_bits;                          \
-            });                                                                               \
-        return old;                                                                           \
-    }                                                                                         \
-    GRADVERIFY_SIMT_ACCESS T2 atomicAdd(T2* address, T2 value) {                              \
-        return T2(atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y));          \
+#define GRADVERIFY_SIMT_NARROW_FUNCTIONS(T, T2)                                                 \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hadd, __hadd2, T::gradverify_of(x + y))              \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hsub, __hsub2, T::gradverify_of(x - y))              \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmul, __hmul2, T::gradverify_of(x* y))               \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hdiv, __h2div, T::gradverify_of(x / y))              \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hadd_rn, __hadd2_rn, T::gradverify_of(x + y))        \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hsub_rn, __hsub2_rn, T::gradverify_of(x - y))        \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmul_rn, __hmul2_rn, T::gradverify_of(x* y))         \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hadd_sat, __hadd2_sat, narrow_clamped(__hadd(a, b))) \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hsub_sat, __hsub2_sat, narrow_clamped(__hsub(a, b))) \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmul_sat, __hmul2_sat, narrow_clamped(__hmul(a, b))) \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmin, __hmin2, narrow_extreme<false>(a, b))          \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmax, __hmax2, narrow_extreme<true>(a, b))           \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmin_nan, __hmin2_nan,                               \
+                                  x != x || y != y ? T::gradverify_of(x + y) : __hmin(a, b))    \
+    GRADVERIFY_SIMT_NARROW_BINARY(T, T2, __hmax_nan, __hmax2_nan,                               \
+                                  x != x || y != y ? T::gradverify_of(x + y) : __hmax(a, b))    \
+    GRADVERIFY_SIMT_NARROW_FUSED(T, T2, , narrow_fused(a, b, c))                                \
+    GRADVERIFY_SIMT_NARROW_FUSED(T, T2, _sat, narrow_clamped(__hfma(a, b, c)))                  \
+    GRADVERIFY_SIMT_NARROW_FUSED(                                                               \
+        T, T2, _relu,                                                                           \
+        __hfma(a, b, c).gradverify_float() < 0.0f ? T::gradverify_of(0.0f) : __hfma(a, b, c))   \
+    inline T __hneg(T a) {                                                                      \
+        return T##_raw{static_cast<unsigned short>(a.gradverify_bits ^ 0x8000u)};               \
+    }                                                                                           \
+    inline T __habs(T a) {                                                                      \
+        return T##_raw{static_cast<unsigned short>(a.gradverify_bits & 0x7fffu)};               \
+    }                                                                                           \
+    inline T2 __hneg2(T2 a) { return T2(__hneg(a.x), __hneg(a.y)); }                            \
+    inline T2 __habs2(T2 a) { return T2(__habs(a.x), __habs(a.y)); }                            \
+    inline bool __hisnan(T a) { return a.gradverify_float() != a.gradverify_float(); }          \
+    inline int __hisinf(T a) {                                                                  \
+        return std::isinf(a.gradverify_float()) ? (a.gradverify_float() > 0 ? 1 : -1) : 0;      \
+    }                                                                                           \
+    inline T2 __hisnan2(T2 a) {                                                                 \
+        return T2(T::gradverify_of(__hisnan(a.x)), T::gradverify_of(__hisnan(a.y)));            \
+    }                                                                                           \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, eq, x == y)                                        \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, ne, x < y || y < x)                                \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, lt, x < y)                                         \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, le, x <= y)                                        \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, gt, x > y)                                         \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, ge, x >= y)                                        \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, equ, !(x < y || y < x))                            \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, neu, x != y)                                       \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, ltu, !(x >= y))                                    \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, leu, !(x > y))                                     \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, gtu, !(x <= y))                                    \
+    GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, geu, !(x < y))                                     \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hsqrt, h2sqrt, std::sqrt(x))                            \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hrsqrt, h2rsqrt, 1.0 / std::sqrt(double{x}))            \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hrcp, h2rcp, 1.0f / x)                                  \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hexp, h2exp, std::exp(x))                               \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hexp2, h2exp2, std::exp2(x))                            \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hexp10, h2exp10, std::pow(10.0, double{x}))             \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hlog, h2log, std::log(x))                               \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hlog2, h2log2, std::log2(x))                            \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hlog10, h2log10, std::log10(x))                         \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hsin, h2sin, std::sin(x))                               \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hcos, h2cos, std::cos(x))                               \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, htanh, h2tanh, std::tanh(x))                            \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, htanh_approx, h2tanh_approx, std::tanh(x))              \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hfloor, h2floor, std::floor(x))                         \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hceil, h2ceil, std::ceil(x))                            \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, htrunc, h2trunc, std::trunc(x))                         \
+    GRADVERIFY_SIMT_NARROW_UNARY(T, T2, hrint, h2rint, std::nearbyint(x))                       \
+    GRADVERIFY_SIMT_ACCESS T atomicAdd(T* address, T value) {                                   \
+        T old;                                                                                  \
+        old.gradverify_bits = ::gradverify::simt::unit::update(                                 \
+            &address->gradverify_bits, [&](unsigned short bits) -> unsigned short {             \
+                return __hadd(T##_raw{bits}, value).gradverify_bits;                            \
+            });                                                                                 \
+        return old;                                                                             \
+    }                                                                                           \
+    GRADVERIFY_SIMT_ACCESS T2 atomicAdd(T2* address, T2 value) {                                \
+        return T2(atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y));            \
     }
 
 /// Conversions whose names hold the type's: `__half2int_rn`, `__int2bfloat16_rz`.
