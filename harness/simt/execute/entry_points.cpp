@@ -39,13 +39,12 @@ void gradverify_simt_fence() {
 }
 void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, const void* pc) {
     if (detecting == nullptr) return;
-    detecting->access({.address = reinterpret_cast<std::uintptr_t>(address),
+    detecting->access({.address = number(address),
                        .bytes = bytes,
                        .pc = pc,
                        .reads = true,
                        .writes = true,
-                       .is_atomic = true,
-                       .is_volatile = false});
+                       .is_atomic = true});
 }
 bool gradverify_simt_thread_returned() { return Executor::of_this_thread().thread_returned(); }
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment) {
@@ -60,10 +59,11 @@ void gradverify_simt_barrier(const char* file, int line) {
     executor_of_thread->barrier({file, line});
 }
 void gradverify_simt_grid_barrier(const char* file, int line) {
-    if (detecting != nullptr) detecting->arrive_at_barrier({file, line});
+    gradverify_simt_arrive(file, line);
     Executor::of_this_thread().grid_barrier({file, line});
 }
 int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* file, int line) {
+    gradverify_simt_arrive(file, line);
     return Executor::of_this_thread().barrier_vote(vote, predicate, {file, line});
 }
 void gradverify_simt_warp_collective(WarpOp op, unsigned mask, std::uint64_t value,

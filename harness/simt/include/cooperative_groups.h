@@ -13,13 +13,6 @@ namespace unit = gradverify::simt::unit;
 class thread_block {
   public:
     static void sync(GRADVERIFY_SIMT_PLACE) { __syncthreads(file, line); }
-    /// To arrive is to wait for the others, too.
-    struct arrival_token {};
-    static arrival_token barrier_arrive(GRADVERIFY_SIMT_PLACE) {
-        sync(file, line);
-        return {};
-    }
-    static void barrier_wait(arrival_token&&) {}
     static unsigned thread_rank() { return unit::state.thread.rank; }
     static unsigned num_threads() { return blockDim.x * blockDim.y * blockDim.z; }
     static unsigned size() { return num_threads(); }
@@ -29,15 +22,6 @@ class thread_block {
     static dim3 dim_threads() { return blockDim; }
 };
 inline thread_block this_thread_block() { return {}; }
-/// Shared memory that tiles of more than a warp need on a GPU.
-template <unsigned max_threads = 1024>
-struct block_tile_memory {
-    unsigned char reserved[max_threads > 32 ? max_threads : 32];
-};
-template <unsigned max_threads>
-thread_block this_thread_block(block_tile_memory<max_threads>&) {
-    return {};
-}
 
 class grid_group {
   public:
@@ -95,21 +79,17 @@ class coalesced_group {
     T shfl(T value, unsigned rank, GRADVERIFY_SIMT_PLACE) const {
         return unit::shuffle(mask_, value, lane_of(rank), file, line);
     }
-    template <class T>
-    T shfl_down(T value, unsigned delta, GRADVERIFY_SIMT_PLACE) const {
-        const unsigned from = thread_rank() + delta;
-        return shfl(value, from < size() ? from : thread_rank(), file, line);
+/// From the member at `FROM`; the own value where the group has none there.
+#define GRADVERIFY_SIMT_GROUP_SHUFFLE(NAME, FROM)                   \
+    template <class T>                                              \
+    T NAME(T value, unsigned by, GRADVERIFY_SIMT_PLACE) const {     \
+        const unsigned own = thread_rank(), from = FROM;            \
+        return shfl(value, from < size() ? from : own, file, line); \
     }
-    template <class T>
-    T shfl_up(T value, unsigned delta, GRADVERIFY_SIMT_PLACE) const {
-        const unsigned own = thread_rank();
-        return shfl(value, own >= delta ? own - delta : own, file, line);
-    }
-    template <class T>
-    T shfl_xor(T value, unsigned lane_mask, GRADVERIFY_SIMT_PLACE) const {
-        const unsigned from = thread_rank() ^ lane_mask;
-        return shfl(value, from < size() ? from : thread_rank(), file, line);
-    }
+    GRADVERIFY_SIMT_GROUP_SHUFFLE(shfl_down, own + by)
+    GRADVERIFY_SIMT_GROUP_SHUFFLE(shfl_up, own - by)
+    GRADVERIFY_SIMT_GROUP_SHUFFLE(shfl_xor, own ^ by)
+#undef GRADVERIFY_SIMT_GROUP_SHUFFLE
     int any(int predicate, GRADVERIFY_SIMT_PLACE) const {
         return __any_sync(mask_, predicate, file, line);
     }
@@ -218,20 +198,6 @@ coalesced_group binary_partition(const auto& group, bool predicate, GRADVERIFY_S
     return coalesced_group(predicate ? votes : group.gradverify_mask() & ~votes);
 }
 
-class thread_single {
-  public:
-    static void sync(const char* = nullptr, int = 0) {}
-    static unsigned size() { return 1; }
-    static unsigned num_threads() { return 1; }
-    static unsigned thread_rank() { return 0; }
-};
-inline thread_single this_thread() { return {}; }
-
 void sync(const auto& group, GRADVERIFY_SIMT_PLACE) { group.sync(file, line); }
-
-template <class... Args>
-void invoke_one(const auto& group, auto&& function, Args&&... args) {
-    if (group.thread_rank() == 0) function(static_cast<Args&&>(args)...);
-}
 
 }  // namespace cooperative_groups

@@ -3,8 +3,6 @@
 #pragma once
 #pragma GCC system_header
 
-#include <cstdint>
-
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 #include "gradverify_simt/forced.hpp"
@@ -203,17 +201,17 @@ inline cublasStatus_t cublasGemmStridedBatchedEx(
     inline cublasStatus_t cublas##LETTER##gemv(cublasHandle_t, cublasOperation_t op, int m, int n, \
                                                const T* alpha, const T* a, int lda, const T* x,    \
                                                int x_step, const T* beta, T* y, int y_step) {      \
-        if (m < 0 || n < 0 || lda < (m < 1 ? 1 : m) || x_step <= 0 || y_step <= 0)                 \
-            return CUBLAS_STATUS_INVALID_VALUE;                                                    \
         const bool plain = op == CUBLAS_OP_N;                                                      \
-        for (std::ptrdiff_t row = 0; row < (plain ? m : n); ++row) {                               \
-            T sum = 0;                                                                             \
-            for (std::ptrdiff_t i = 0; i < (plain ? n : m); ++i)                                   \
-                sum += a[plain ? row + i * lda : i + row * lda] * x[i * x_step];                   \
-            T& at = y[row * y_step];                                                               \
-            at = *beta == T(0) ? *alpha * sum : *alpha * sum + *beta * at;                         \
-        }                                                                                          \
-        return CUBLAS_STATUS_SUCCESS;                                                              \
+        /* as rows: y = alpha x op(A)^T + beta y */                                                \
+        return gradverify::simt::unit::Gemm{CUBLAS_OP_N,                                           \
+                                            plain ? CUBLAS_OP_T : CUBLAS_OP_N,                     \
+                                            1,                                                     \
+                                            plain ? m : n,                                         \
+                                            plain ? n : m,                                         \
+                                            x_step,                                                \
+                                            lda,                                                   \
+                                            y_step}                                                \
+            .run(*alpha, x, a, *beta, y);                                                          \
     }                                                                                              \
     inline cublasStatus_t cublas##LETTER##axpy(cublasHandle_t, int n, const T* alpha, const T* x,  \
                                                int x_step, T* y, int y_step) {                     \

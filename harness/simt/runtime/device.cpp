@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "gradverify_simt/runtime.hpp"
-#include "gradverify_simt/runtime_memory.hpp"
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
@@ -15,10 +14,7 @@ namespace gs = gradverify::simt;
 
 namespace {
 
-constexpr int shared_default = static_cast<int>(gs::SharedMemory::default_limit_bytes);
 constexpr int shared_opt_in = static_cast<int>(gs::SharedMemory::opt_in_limit_bytes);
-constexpr int registers = 65536;
-constexpr int constant_bytes = 65536;
 
 cudaError_t refuse(cudaError_t error, const char* text) {
     gs::Executor::of_this_thread().fail(error, text);
@@ -57,8 +53,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     std::snprintf(properties->name, sizeof properties->name, "gradverify CPU device");
     properties->totalGlobalMem = gs::device_memory_bytes;
     properties->sharedMemPerBlock = gs::SharedMemory::default_limit_bytes;
-    properties->totalConstMem = constant_bytes;
-    properties->regsPerBlock = properties->regsPerMultiprocessor = registers;
+    properties->totalConstMem = 65536;
+    properties->regsPerBlock = properties->regsPerMultiprocessor = 65536;
     properties->warpSize = gs::warp_lanes;
     properties->maxThreadsPerBlock = gs::max_block_threads;
     properties->maxThreadsDim[0] = properties->maxThreadsDim[1] = gs::max_block_threads;
@@ -83,39 +79,16 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     cudaDeviceProp properties;
     const cudaError_t error = cudaGetDeviceProperties(&properties, device);
     if (error != cudaSuccess) return error;
-    const struct {
-        cudaDeviceAttr attribute;
-        int value;
-    } values[] = {
-        {cudaDevAttrMaxThreadsPerBlock, properties.maxThreadsPerBlock},
-        {cudaDevAttrMaxBlockDimX, properties.maxThreadsDim[0]},
-        {cudaDevAttrMaxBlockDimY, properties.maxThreadsDim[1]},
-        {cudaDevAttrMaxBlockDimZ, properties.maxThreadsDim[2]},
-        {cudaDevAttrMaxGridDimX, properties.maxGridSize[0]},
-        {cudaDevAttrMaxGridDimY, properties.maxGridSize[1]},
-        {cudaDevAttrMaxGridDimZ, properties.maxGridSize[2]},
-        {cudaDevAttrMaxSharedMemoryPerBlock, shared_default},
-        {cudaDevAttrMaxSharedMemoryPerBlockOptin, shared_opt_in},
-        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, shared_opt_in + 1024},
-        {cudaDevAttrTotalConstantMemory, constant_bytes},
-        {cudaDevAttrWarpSize, properties.warpSize},
-        {cudaDevAttrMaxRegistersPerBlock, registers},
-        {cudaDevAttrMaxRegistersPerMultiprocessor, registers},
-        {cudaDevAttrClockRate, properties.clockRate},
-        {cudaDevAttrMultiProcessorCount, gs::multiprocessors},
-        {cudaDevAttrMaxThreadsPerMultiProcessor, gs::threads_per_multiprocessor},
-        {cudaDevAttrComputeCapabilityMajor, properties.major},
-        {cudaDevAttrComputeCapabilityMinor, properties.minor},
-        {cudaDevAttrMaxBlocksPerMultiprocessor, gs::blocks_per_multiprocessor},
-        {cudaDevAttrCooperativeLaunch, properties.cooperativeLaunch},
-    };
-    const auto* found =
-        std::ranges::find(values, attribute, [](const auto& one) { return one.attribute; });
-    if (found == std::end(values))
-        return refuse(cudaErrorInvalidValue,
-                      "cudaDeviceGetAttribute: an attribute that the CPU device lacks");
-    *value = found->value;
-    return cudaSuccess;
+    switch (attribute) {
+#define GRADVERIFY_SIMT_CASE(NAME, NUMBER, FIELD)    \
+    case NAME:                                       \
+        *value = static_cast<int>(properties.FIELD); \
+        return cudaSuccess;
+        GRADVERIFY_SIMT_ATTRIBUTES(GRADVERIFY_SIMT_CASE)
+#undef GRADVERIFY_SIMT_CASE
+    }
+    return refuse(cudaErrorInvalidValue,
+                  "cudaDeviceGetAttribute: an attribute that the CPU device lacks");
 }
 
 // A raised limit holds for all kernels of the OS thread, as a launch does not tell its kernel.

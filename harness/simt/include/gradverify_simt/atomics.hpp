@@ -4,7 +4,6 @@
 #pragma once
 #pragma GCC system_header
 
-#include <cstring>
 #include <type_traits>
 
 #include "gradverify_simt/state.hpp"
@@ -32,16 +31,6 @@ GRADVERIFY_SIMT_UNREPORTED T update(T* address, Update next) {
     return old;
 }
 
-template <class T>
-T wrapping_add(T a, T b) {
-    if constexpr (std::is_integral_v<T>) {
-        using U = std::make_unsigned_t<T>;
-        return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-    } else {
-        return a + b;
-    }
-}
-
 }  // namespace gradverify::simt::unit
 
 #define GRADVERIFY_SIMT_ATOMIC(NAME, T, NEXT)                                                   \
@@ -55,7 +44,9 @@ T wrapping_add(T a, T b) {
     GRADVERIFY_SIMT_ATOMIC(NAME, unsigned int, NEXT) \
     GRADVERIFY_SIMT_ATOMIC(NAME, unsigned long long, NEXT)
 
-GRADVERIFY_SIMT_ATOMIC_INTEGERS(atomicAdd, gradverify::simt::unit::wrapping_add(old, value))
+GRADVERIFY_SIMT_ATOMIC(atomicAdd, int, static_cast<int>(unsigned(old) + unsigned(value)))
+GRADVERIFY_SIMT_ATOMIC(atomicAdd, unsigned int, old + value)
+GRADVERIFY_SIMT_ATOMIC(atomicAdd, unsigned long long, old + value)
 GRADVERIFY_SIMT_ATOMIC(atomicAdd, float, old + value)
 GRADVERIFY_SIMT_ATOMIC(atomicAdd, double, old + value)
 GRADVERIFY_SIMT_ATOMIC(atomicSub, int, static_cast<int>(unsigned(old) - unsigned(value)))

@@ -43,7 +43,6 @@
 #include "gradverify_simt/math.hpp"
 #include "gradverify_simt/runtime.hpp"
 #include "gradverify_simt/runtime_launch.hpp"
-#include "gradverify_simt/runtime_memory.hpp"
 #include "gradverify_simt/runtime_refused.hpp"
 #include "gradverify_simt/sync.hpp"
 

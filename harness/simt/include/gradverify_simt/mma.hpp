@@ -23,11 +23,6 @@ struct accumulator {};
 namespace precision {
 struct tf32 {};
 }  // namespace precision
-namespace experimental::precision {
-struct u4 {};
-struct s4 {};
-struct b1 {};
-}  // namespace experimental::precision
 
 namespace detail {
 
@@ -55,22 +50,17 @@ constexpr bool has_shape() {
                                               : is_any_of<T, __half, __nv_bfloat16> && of_narrow;
 }
 template <class T>
-constexpr bool is_of_integers =
-    std::is_integral_v<T> || is_any_of<T, experimental::precision::u4, experimental::precision::s4,
-                                       experimental::precision::b1>;
-
-template <class T>
 using Stored = std::conditional_t<std::is_same_v<T, precision::tf32>, float, T>;
 
 }  // namespace detail
 
 template <class Use, int m, int n, int k, class T, class Layout = void>
 class fragment {
-    static_assert(!detail::is_of_integers<T>,
+    static_assert(!std::is_integral_v<T>,
                   "gradverify: wmma fragments of integers run on cuda only; name this file behind "
                   "CUDA_ONLY in gradverify_add_kernels, and the rest of the target still builds "
                   "for the cpu device");
-    static_assert(detail::is_of_integers<T> || detail::has_shape<Use, m, n, k, T>(),
+    static_assert(std::is_integral_v<T> || detail::has_shape<Use, m, n, k, T>(),
                   "wmma: CUDA has no fragment of this shape and type");
     static_assert(std::is_same_v<Layout, void> == std::is_same_v<Use, accumulator>,
                   "wmma: matrix_a and matrix_b have a layout, an accumulator has none");

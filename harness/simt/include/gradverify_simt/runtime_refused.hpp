@@ -124,7 +124,7 @@ GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphExecDestroy, "graphs")
 #undef GRADVERIFY_SIMT_REFUSED_CALL
 
 #define GRADVERIFY_SIMT_REFUSED_FETCH(NAME, WHAT)                                               \
-    template <class T, class... Args>                                                           \
+    template <class T = void, class... Args>                                                    \
     [[noreturn]] inline T NAME(gradverify::simt::unit::FirstArgument first, const Args&...) {   \
         gradverify::simt::unit::gradverify_simt_trap(801, #NAME ": " WHAT " runs on cuda only", \
                                                      first.file, first.line);                   \
@@ -136,9 +136,5 @@ GRADVERIFY_SIMT_REFUSED_FETCH(tex2DLayered, "a texture")
 GRADVERIFY_SIMT_REFUSED_FETCH(tex3D, "a texture")
 GRADVERIFY_SIMT_REFUSED_FETCH(surf1Dread, "a surface")
 GRADVERIFY_SIMT_REFUSED_FETCH(surf2Dread, "a surface")
+GRADVERIFY_SIMT_REFUSED_FETCH(surf2Dwrite, "a surface")
 #undef GRADVERIFY_SIMT_REFUSED_FETCH
-template <class... Args>
-[[noreturn]] inline void surf2Dwrite(gradverify::simt::unit::FirstArgument first, const Args&...) {
-    gradverify::simt::unit::gradverify_simt_trap(801, "surf2Dwrite: a surface runs on cuda only",
-                                                 first.file, first.line);
-}

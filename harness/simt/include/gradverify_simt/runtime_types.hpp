@@ -48,29 +48,32 @@ enum cudaMemcpyKind {
     cudaMemcpyDefault = 4,
 };
 
-enum cudaDeviceAttr {
-    cudaDevAttrMaxThreadsPerBlock = 1,
-    cudaDevAttrMaxBlockDimX = 2,
-    cudaDevAttrMaxBlockDimY = 3,
-    cudaDevAttrMaxBlockDimZ = 4,
-    cudaDevAttrMaxGridDimX = 5,
-    cudaDevAttrMaxGridDimY = 6,
-    cudaDevAttrMaxGridDimZ = 7,
-    cudaDevAttrMaxSharedMemoryPerBlock = 8,
-    cudaDevAttrTotalConstantMemory = 9,
-    cudaDevAttrWarpSize = 10,
-    cudaDevAttrMaxRegistersPerBlock = 12,
-    cudaDevAttrClockRate = 13,
-    cudaDevAttrMultiProcessorCount = 16,
-    cudaDevAttrMaxThreadsPerMultiProcessor = 39,
-    cudaDevAttrComputeCapabilityMajor = 75,
-    cudaDevAttrComputeCapabilityMinor = 76,
-    cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-    cudaDevAttrMaxRegistersPerMultiprocessor = 82,
-    cudaDevAttrCooperativeLaunch = 95,
-    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-    cudaDevAttrMaxBlocksPerMultiprocessor = 106,
-};
+// Each attribute with its number, and the field of cudaDeviceProp that holds its value.
+#define GRADVERIFY_SIMT_ATTRIBUTES(ATTRIBUTE)                                              \
+    ATTRIBUTE(cudaDevAttrMaxThreadsPerBlock, 1, maxThreadsPerBlock)                        \
+    ATTRIBUTE(cudaDevAttrMaxBlockDimX, 2, maxThreadsDim[0])                                \
+    ATTRIBUTE(cudaDevAttrMaxBlockDimY, 3, maxThreadsDim[1])                                \
+    ATTRIBUTE(cudaDevAttrMaxBlockDimZ, 4, maxThreadsDim[2])                                \
+    ATTRIBUTE(cudaDevAttrMaxGridDimX, 5, maxGridSize[0])                                   \
+    ATTRIBUTE(cudaDevAttrMaxGridDimY, 6, maxGridSize[1])                                   \
+    ATTRIBUTE(cudaDevAttrMaxGridDimZ, 7, maxGridSize[2])                                   \
+    ATTRIBUTE(cudaDevAttrMaxSharedMemoryPerBlock, 8, sharedMemPerBlock)                    \
+    ATTRIBUTE(cudaDevAttrTotalConstantMemory, 9, totalConstMem)                            \
+    ATTRIBUTE(cudaDevAttrWarpSize, 10, warpSize)                                           \
+    ATTRIBUTE(cudaDevAttrMaxRegistersPerBlock, 12, regsPerBlock)                           \
+    ATTRIBUTE(cudaDevAttrClockRate, 13, clockRate)                                         \
+    ATTRIBUTE(cudaDevAttrMultiProcessorCount, 16, multiProcessorCount)                     \
+    ATTRIBUTE(cudaDevAttrMaxThreadsPerMultiProcessor, 39, maxThreadsPerMultiProcessor)     \
+    ATTRIBUTE(cudaDevAttrComputeCapabilityMajor, 75, major)                                \
+    ATTRIBUTE(cudaDevAttrComputeCapabilityMinor, 76, minor)                                \
+    ATTRIBUTE(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 81, sharedMemPerMultiprocessor) \
+    ATTRIBUTE(cudaDevAttrMaxRegistersPerMultiprocessor, 82, regsPerMultiprocessor)         \
+    ATTRIBUTE(cudaDevAttrCooperativeLaunch, 95, cooperativeLaunch)                         \
+    ATTRIBUTE(cudaDevAttrMaxSharedMemoryPerBlockOptin, 97, sharedMemPerBlockOptin)         \
+    ATTRIBUTE(cudaDevAttrMaxBlocksPerMultiprocessor, 106, maxBlocksPerMultiProcessor)
+#define GRADVERIFY_SIMT_ENUMERATOR(NAME, NUMBER, FIELD) NAME = NUMBER,
+enum cudaDeviceAttr { GRADVERIFY_SIMT_ATTRIBUTES(GRADVERIFY_SIMT_ENUMERATOR) };
+#undef GRADVERIFY_SIMT_ENUMERATOR
 
 enum cudaFuncAttribute {
     cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
@@ -104,7 +107,6 @@ struct cudaPointerAttributes {
     void *devicePointer, *hostPointer;
 };
 using cudaHostFn_t = void (*)(void* data);
-using cudaStreamCallback_t = void (*)(cudaStream_t stream, cudaError_t status, void* data);
 struct cudaFuncAttributes {
     std::size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
     int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA;

@@ -5,7 +5,6 @@
 #pragma GCC system_header
 
 #include <atomic>
-#include <bit>
 #include <chrono>
 #include <cstring>
 #include <type_traits>
@@ -42,11 +41,6 @@ T shuffle(unsigned mask, T value, unsigned source_lane, const char* file, int li
     return result;
 }
 
-inline int barrier_vote(BarrierVote vote, int predicate, const char* file, int line) {
-    if constexpr (is_checked) gradverify_simt_arrive(file, line);
-    return gradverify_simt_barrier_vote(vote, predicate, file, line);
-}
-
 template <class T>
 std::uint64_t bits_of(T value) {
     static_assert(sizeof(T) <= 8);
@@ -70,10 +64,10 @@ inline void __syncthreads(GRADVERIFY_SIMT_PLACE) {
     if constexpr (is_checked) gradverify_simt_arrive(file, line);
     gradverify_simt_barrier(file, line);
 }
-#define GRADVERIFY_SIMT_BARRIER_VOTE(NAME, VOTE)                       \
-    inline int NAME(int predicate, GRADVERIFY_SIMT_PLACE) {            \
-        using namespace gradverify::simt::unit;                        \
-        return barrier_vote(BarrierVote::VOTE, predicate, file, line); \
+#define GRADVERIFY_SIMT_BARRIER_VOTE(NAME, VOTE)                                       \
+    inline int NAME(int predicate, GRADVERIFY_SIMT_PLACE) {                            \
+        using namespace gradverify::simt::unit;                                        \
+        return gradverify_simt_barrier_vote(BarrierVote::VOTE, predicate, file, line); \
     }
 GRADVERIFY_SIMT_BARRIER_VOTE(__syncthreads_count, count)
 GRADVERIFY_SIMT_BARRIER_VOTE(__syncthreads_and, all)

@@ -12,25 +12,14 @@
 namespace cub {
 
 namespace gradverify_detail {
-template <std::size_t bytes>
-using BitsOf = std::conditional_t<
-    bytes == 1, std::uint8_t,
-    std::conditional_t<bytes == 2, std::uint16_t,
-                       std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
-
-/// Unsigned numbers in the order of the keys. Keys that are no integers have a sign bit; -0 is 0.
+/// Unsigned numbers in the order of the keys, by their lower bits. Keys that are no integers have a
+/// sign bit; -0 is 0.
 template <class Key>
-auto sortable_bits(const Key& key) {
-    using Bits = BitsOf<sizeof(Key)>;
-    constexpr Bits sign = Bits(Bits(1) << (8 * sizeof(Key) - 1));
-    Bits bits;
-    __builtin_memcpy(&bits, &key, sizeof bits);
-    if constexpr (std::is_integral_v<Key>) {
-        return std::is_signed_v<Key> ? Bits(bits ^ sign) : bits;
-    } else {
-        if (bits == sign) bits = 0;
-        return (bits & sign) != 0 ? Bits(~bits) : Bits(bits | sign);
-    }
+std::uint64_t sortable_bits(const Key& key) {
+    constexpr std::uint64_t sign = std::uint64_t{1} << (8 * sizeof(Key) - 1);
+    const std::uint64_t bits = gradverify::simt::unit::bits_of(key);
+    if constexpr (std::is_integral_v<Key>) return std::is_signed_v<Key> ? bits ^ sign : bits;
+    return bits > sign ? ~bits : bits | sign;
 }
 }  // namespace gradverify_detail
 
