@@ -95,9 +95,8 @@ void describe_buffers(std::vector<NamedBuffer> buffers);
 /// process go to the former handlers. A debugger or test that asks for signals later comes first.
 void turn_faults_into_errors();
 
-/// A non-blocking stream. Work on a stream is done at once.
+/// A non-blocking stream, as long as this OS thread lives. Work on a stream is done at once.
 CUstream_st* make_stream();
-void destroy_stream(CUstream_st* stream);
 
 /// From now on this OS thread's work belongs to a call on this stream; nullptr: the default one.
 void begin_call(CUstream_st* given);

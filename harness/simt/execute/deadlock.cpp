@@ -10,13 +10,9 @@
 #include "harness/simt/races/findings.hpp"
 
 namespace gradverify::simt {
-namespace {
-
-constexpr std::size_t threads_shown = 4;
-
-}  // namespace
 
 std::string Executor::who_waits() const {
+    constexpr std::size_t threads_shown = 4;
     std::map<std::string, std::vector<unsigned>> ranks_at;
     for (unsigned i = 0; i < threads_; ++i) {
         if (fiber_of_[i] == nullptr) continue;

@@ -166,10 +166,7 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
                                 .kernel = kernel_,
                                 .place = launch_place_,
                                 .schedule = schedule_,
-                                .number = launches_scheduled_,
-                                .is_stack = [](const void* address) {
-                                    return of_this_thread().fibers_.has_stack(address);
-                                }});
+                                .number = launches_scheduled_});
     }
     begin_block();
     state.in_kernel = true;

@@ -195,6 +195,7 @@ class Executor : private BlockThreads {
     };
     /// Ends the launch. **Errors** std::runtime_error outside of a kernel.
     [[noreturn]] void trap(int cuda_error, const TrapText& text, unit::Place place);
+    bool has_stack(const void* address) const { return fibers_.has_stack(address); }
     bool has_stack_guard(const void* address) const { return fibers_.has_guard(address); }
     /// Ends the launch, from the signal handler.
     [[noreturn]] void abandon_at(const Fault& fault);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cooperative launches: a block whose threads all wait at the grid barrier, or spin, is left for
 // another: one not yet begun, then one that can go on; else the grid barrier releases all.
-#include <algorithm>
 #include <memory>
 #include <utility>
 

@@ -3,8 +3,6 @@
 // keeps by the ABI, except the floating-point control words, which all stacks share.
 #pragma once
 
-#include <cstddef>
-
 #if defined(__SANITIZE_ADDRESS__)
 #define GRADVERIFY_SIMT_ASAN 1
 #elif defined(__has_feature)

@@ -6,10 +6,10 @@
 #include <ucontext.h>
 #include <unwind.h>
 
-#include <bit>
 #include <cstring>
 
 #include "harness/simt/execute/executor.hpp"
+#include "harness/simt/runtime/mapping.hpp"
 
 namespace gradverify::simt {
 namespace {
@@ -17,8 +17,6 @@ namespace {
 constexpr std::size_t signal_stack_bytes = std::size_t{64} * 1024;
 constexpr std::array handled_signals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 std::array<struct sigaction, handled_signals.size()> actions_before;
-
-const void* address_of(std::uintptr_t value) { return std::bit_cast<const void*>(value); }
 
 std::uintptr_t program_counter(const ucontext_t& context) {
 #if defined(__x86_64__)
@@ -65,11 +63,11 @@ _Unwind_Reason_Code note_frame(_Unwind_Context* context, void* argument) {
     int is_exact = 0;  // not a return address
     const std::uintptr_t at = _Unwind_GetIPInfo(context, &is_exact);
     if (!walk.is_past_the_fault) {
-        walk.is_past_the_fault = address_of(at) == fault.frames[0];
+        walk.is_past_the_fault = pointer_to(at) == fault.frames[0];
         return _URC_NO_REASON;
     }
     if (at == 0 || fault.frame_count == Fault::frames_maximum) return _URC_END_OF_STACK;
-    fault.frames[fault.frame_count++] = address_of(is_exact != 0 ? at : at - 1);
+    fault.frames[fault.frame_count++] = pointer_to(is_exact != 0 ? at : at - 1);
     return _URC_NO_REASON;
 }
 
@@ -81,7 +79,7 @@ Fault fault_of(int signal, const siginfo_t& info, const ucontext_t& context) {
     fault.is_without_address = signal == SIGSEGV && info.si_code == SI_KERNEL;
 #endif
     fault.access = access_of(context);
-    fault.frames[0] = address_of(program_counter(context));
+    fault.frames[0] = pointer_to(program_counter(context));
     fault.frame_count = 1;
     Walk walk{fault};
     _Unwind_Backtrace(&note_frame, &walk);

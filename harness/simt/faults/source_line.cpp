@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -150,17 +149,13 @@ class DebugInformation {
 
 }  // namespace
 
-std::string short_path(const std::string& file) {
+std::string short_place(const std::string& file, int line) {
     std::error_code error;
     const auto here = std::filesystem::current_path(error);
-    const auto whole = std::filesystem::path(file).lexically_normal();
-    if (error) return whole.string();
-    const auto inside = whole.lexically_relative(here);
-    return inside.empty() || *inside.begin() == ".." ? whole.string() : inside.string();
-}
-
-std::string short_place(const std::string& file, int line) {
-    return short_path(file) + ":" + std::to_string(line);
+    auto path = std::filesystem::path(file).lexically_normal();
+    const auto inside = error ? std::filesystem::path() : path.lexically_relative(here);
+    if (!inside.empty() && *inside.begin() != "..") path = inside;
+    return path.string() + ":" + std::to_string(line);
 }
 
 std::string source_of(const void* pc) {

@@ -7,9 +7,7 @@
 
 namespace gradverify::simt {
 
-/// The path relative to the current directory if the file lies there, else the path as it is.
-std::string short_path(const std::string& file);
-/// The short path, a colon and the line.
+/// The path, relative to the current directory if the file lies there, a colon and the line.
 std::string short_place(const std::string& file, int line);
 
 /// The `short_place` of an instruction; "" without debug information or libdw. An inlined function

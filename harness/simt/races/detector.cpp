@@ -99,12 +99,12 @@ void Detector::arrive_at_barrier(unit::Place place) {
     }
     if (same(first_arrival_, place)) return;
     const std::string here = line_of(place), there = line_of(first_arrival_);
-    if (!findings_.is_new({FindingKind::barrier, here, there})) return;
-    findings_.add(
-        FindingKind::barrier,
-        "threads of one block meet at different barriers: " + thread_text(unit::state.thread.rank) +
-            " at " + here + ", " + thread_text(first_arrival_rank_) + " at " + there +
-            "; a barrier must be reached by all threads of a block or by none" + where());
+    findings_.add({FindingKind::barrier, here, there}, [&] {
+        return "threads of one block meet at different barriers: " +
+               thread_text(unit::state.thread.rank) + " at " + here + ", " +
+               thread_text(first_arrival_rank_) + " at " + there +
+               "; a barrier must be reached by all threads of a block or by none" + where();
+    });
 }
 
 void Detector::warp_synchronised(std::uint32_t lanes) {
@@ -150,8 +150,6 @@ void Detector::give_way() {
     draw_accesses_left();
     Executor::of_this_thread().give_way();
 }
-
-std::vector<Finding> Detector::take_findings() { return findings_.take(); }
 
 std::vector<Finding> take_findings() {
     return detector_owner ? detector_owner->take_findings() : std::vector<Finding>();

@@ -32,7 +32,7 @@ class Detector {
         std::size_t bytes;
         const void* pc;
         bool reads, writes;
-        bool is_atomic, is_volatile;
+        bool is_atomic = false, is_volatile = false;
         std::uintptr_t end() const { return address + bytes; }
     };
     struct Launch {
@@ -41,8 +41,6 @@ class Detector {
         unit::Place place{};
         Schedule schedule;
         std::uint64_t number = 0;  ///< since the schedule was set
-        /// Whether an address is on one of the executor's stacks.
-        bool (*is_stack)(const void* address) = nullptr;
     };
 
     static Detector& of_this_thread();
@@ -76,7 +74,7 @@ class Detector {
     void fence() { happens_before_.fence(unit::state.thread.rank); }
 
     // The harness's side.
-    std::vector<Finding> take_findings();
+    std::vector<Finding> take_findings() { return findings_.take(); }
 
   private:
     struct Conflict {
@@ -204,7 +202,7 @@ template <unsigned bytes, bool writes>
         if (reads_old_value(page, address, bytes)) [[likely]]
             return remember_read(page, address, bytes, pc);
     }
-    access({address, bytes, pc, !writes, writes, false, false});
+    access({address, bytes, pc, !writes, writes});
 }
 
 }  // namespace gradverify::simt

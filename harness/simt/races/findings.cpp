@@ -39,9 +39,7 @@ std::string name_of(const std::vector<NamedBuffer>& memory, std::uintptr_t addre
 bool Findings::is_new(Subject subject) {
     if (found_.size() >= findings_kept) return false;
     if (subject.second_line < subject.first_line) subject.first_line.swap(subject.second_line);
-    return known_
-        .emplace(subject.kind, std::move(subject.first_line), std::move(subject.second_line))
-        .second;
+    return known_.insert(std::move(subject)).second;
 }
 
 std::vector<Finding> Findings::take() {

@@ -3,10 +3,10 @@
 // texts.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "gradverify_simt/state.hpp"
@@ -23,15 +23,18 @@ class Findings {
     struct Subject {
         FindingKind kind;
         std::string first_line, second_line;  ///< sources, in any order
+        auto operator<=>(const Subject&) const = default;
     };
-    /// Whether it is the first of its kind on these lines; then `add` its text.
-    bool is_new(Subject subject);
-    void add(FindingKind kind, std::string text) { found_.push_back({kind, std::move(text)}); }
+    /// Adds a finding with the text that `make_text` gives, if it is the first on this subject.
+    void add(const Subject& subject, auto make_text) {
+        if (is_new(subject)) found_.push_back({subject.kind, make_text()});
+    }
     std::vector<Finding> take();
 
   private:
+    bool is_new(Subject subject);
     std::vector<Finding> found_;
-    std::set<std::tuple<FindingKind, std::string, std::string>> known_;
+    std::set<Subject> known_;
 };
 
 /// "file.cu:12"

@@ -3,6 +3,7 @@
 #include <link.h>
 #include <sys/mman.h>
 
+#include "harness/simt/execute/executor.hpp"
 #include "harness/simt/races/detector.hpp"
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/device_memory.hpp"
@@ -62,7 +63,7 @@ void Detector::classify(ShadowPage& page) {
         return classify_global(page, found);
     ModuleQuery query{.begin = begin, .end = end};
     dl_iterate_phdr(&ask_module, &query);
-    const bool is_of_thread = launch_.is_stack(pointer_to(begin)) ||
+    const bool is_of_thread = Executor::of_this_thread().has_stack(pointer_to(begin)) ||
                               stack_of_os_thread().meets(begin, end) || query.is_thread_local;
     if (query.is_variable && !is_of_thread) {
         page.kind = MemoryKind::global;

@@ -40,8 +40,8 @@ void Detector::report_race(const Conflict& conflict) {
         return defer_race(conflict);
     const std::string there = line_of(std::uint64_t{earlier.pc}),
                       here = line_of(std::uint64_t{now.pc});
-    if (!findings_.is_new({FindingKind::race, here, there})) return;
-    findings_.add(FindingKind::race, race_text(conflict, here, there));
+    findings_.add({FindingKind::race, here, there},
+                  [&] { return race_text(conflict, here, there); });
 }
 
 void Detector::defer_race(const Conflict& conflict) {
@@ -54,9 +54,8 @@ void Detector::defer_race(const Conflict& conflict) {
 
 void Detector::report_deferred_races() {
     for (const DeferredRace& race : deferred_) {
-        if (guess_pcs_.contains(race.reader_pc)) continue;
-        if (findings_.is_new({FindingKind::race, race.here, race.there}))
-            findings_.add(FindingKind::race, race.text);
+        if (!guess_pcs_.contains(race.reader_pc))
+            findings_.add({FindingKind::race, race.here, race.there}, [&] { return race.text; });
     }
     deferred_.clear();
     deferred_pcs_.clear();
@@ -90,10 +89,10 @@ std::string Detector::race_text(const Conflict& conflict, const std::string& her
 
 void Detector::report_access(FindingKind kind, const Request& request, const std::string& what) {
     const std::string here = line_of(std::uint64_t{reinterpret_cast<std::uintptr_t>(request.pc)});
-    if (!findings_.is_new({kind, here, request.writes ? "w" : "r"})) return;
-    findings_.add(kind, thread_text(unit::state.thread.rank) +
-                            (request.writes ? " writes " : " reads ") + what + " at " + here +
-                            where());
+    findings_.add({kind, here, request.writes ? "w" : "r"}, [&] {
+        return thread_text(unit::state.thread.rank) + (request.writes ? " writes " : " reads ") +
+               what + " at " + here + where();
+    });
 }
 
 void Detector::report_out_of_bounds(MemoryKind kind, const Request& request, std::uintptr_t at) {
@@ -134,8 +133,7 @@ void Detector::report_foreign(const ShadowPage& page, const Request& request) {
 
 void Detector::report_at(FindingKind kind, unit::Place place, const std::string& text) {
     const std::string here = line_of(place);
-    if (!findings_.is_new({kind, here, ""})) return;
-    findings_.add(kind, text + ", at " + here + where());
+    findings_.add({kind, here, ""}, [&] { return text + ", at " + here + where(); });
 }
 
 }  // namespace gradverify::simt

@@ -10,7 +10,6 @@
 #include <functional>
 #include <memory>
 #include <unordered_map>
-#include <vector>
 
 namespace gradverify::simt {
 

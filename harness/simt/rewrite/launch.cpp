@@ -134,8 +134,7 @@ std::string rewritten(const Stream& stream, const Launch& launch, std::size_t nu
     const Range whole{launch.callee.begin, launch.close + 1};
     const bool one_line = stream.on_one_line(whole);
     const auto piece = [&](Range range) {
-        if (range.empty()) return std::string();
-        return one_line ? stream.text(range) : stream.marker(range.begin) + stream.text(range);
+        return (one_line || range.empty() ? "" : stream.marker(range.begin)) + stream.text(range);
     };
     const std::string unit = "::gradverify::simt::unit::";
     std::string captures = "&", call;
@@ -166,14 +165,11 @@ std::size_t skip_void_pointer(const Stream& stream, std::size_t begin) {
 
 /// The cast with which an argument begins; empty if there is none.
 Range cast_at(const Stream& stream, std::size_t begin) {
-    if (stream.is(begin, "(")) {
-        const std::size_t end = skip_void_pointer(stream, begin + 1);
-        if (end > begin + 1 && stream.is(end, ")")) return {begin, end + 1};
-    } else if (stream.is(begin, "reinterpret_cast") || stream.is(begin, "static_cast")) {
-        const std::size_t end = skip_void_pointer(stream, begin + 2);
-        if (end > begin + 2 && stream.is(end, ">")) return {begin, end + 1};
-    }
-    return {begin, begin};
+    const bool is_named = stream.at(begin).is_any({"reinterpret_cast", "static_cast"});
+    if (!is_named && !stream.is(begin, "(")) return {begin, begin};
+    const std::size_t type = begin + (is_named ? 2 : 1), end = skip_void_pointer(stream, type);
+    return end > type && stream.is(end, is_named ? ">" : ")") ? Range{begin, end + 1}
+                                                              : Range{begin, begin};
 }
 
 }  // namespace

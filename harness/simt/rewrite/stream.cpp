@@ -42,7 +42,7 @@ const Token& Stream::at(std::size_t i) const {
 bool Stream::is_triple(std::size_t i, char bracket) const {
     const std::string_view text(&bracket, 1);
     for (std::size_t k = 0; k < 3; ++k) {
-        if (!is(i + k, text) || at(i + k).offset != at(i).offset + k) return false;
+        if (!is(i + k, text) || at(i + k).text.data() != at(i).text.data() + k) return false;
     }
     return true;
 }
@@ -82,10 +82,7 @@ std::string Stream::flat(Range range) const {
     return joined;
 }
 
-bool Stream::on_one_line(Range range) const {
-    if (range.empty()) return true;
-    return text(range).find('\n') == std::string::npos;
-}
+bool Stream::on_one_line(Range range) const { return text(range).find('\n') == std::string::npos; }
 
 std::string Stream::marker(std::size_t i) const {
     const Token& token = at(i);

@@ -31,28 +31,24 @@ class Tokenizer {
     }
 
     void push(TokenKind kind, std::size_t end) {
-        Token token;
-        token.kind = kind;
-        token.text = source_.substr(at_, end - at_);
-        token.offset = at_;
-        token.line = line_;
-        token.file = file_;
-        token.in_system_header = in_system_header_;
-        line_ += static_cast<int>(std::ranges::count(token.text, '\n'));
+        const std::string_view text = source_.substr(at_, end - at_);
+        tokens_.push_back({kind, text, line_, file_, in_system_header_});
+        line_ += static_cast<int>(std::ranges::count(text, '\n'));
         at_ = end;
         line_start_ =
-            (token.kind == TokenKind::space && (line_start_ || token.text.back() == '\n'));
-        tokens_.push_back(token);
+            kind == TokenKind::space && (line_start_ || text.find('\n') != std::string_view::npos);
+    }
+
+    /// The end of the characters from here on that are all of a kind.
+    std::size_t end_of(bool (*is_of_kind)(char)) const {
+        const auto* end = std::find_if_not(source_.begin() + at_, source_.end(), is_of_kind);
+        return static_cast<std::size_t>(end - source_.begin());
     }
 
     void next() {
         const char c = peek();
-        if (c == '\n') {
-            push(TokenKind::space, at_ + 1);
-        } else if (is_space(c)) {
-            std::size_t end = at_;
-            while (end < source_.size() && source_[end] != '\n' && is_space(source_[end])) ++end;
-            push(TokenKind::space, end);
+        if (is_space(c)) {
+            push(TokenKind::space, end_of(&is_space));
         } else if (c == '#' && line_start_) {
             directive();
         } else if (starts_identifier(c)) {
@@ -91,8 +87,7 @@ class Tokenizer {
     }
 
     void identifier() {
-        std::size_t end = at_;
-        while (end < source_.size() && continues_identifier(source_[end])) ++end;
+        const std::size_t end = end_of(&continues_identifier);
         const std::string_view word = source_.substr(at_, end - at_);
         const char after = end < source_.size() ? source_[end] : '\0';
         const bool encoding = word == "u8" || word == "u" || word == "U" || word == "L";

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -16,9 +15,8 @@ enum class TokenKind { space, identifier, number, text, punctuator, directive };
 struct Token {
     TokenKind kind = TokenKind::space;
     std::string_view text;
-    std::size_t offset = 0;  ///< of its first character in the input
-    int line = 0;            ///< in `file`, as the line markers say
-    std::string_view file;   ///< the line marker's text between the quotes
+    int line = 0;           ///< in `file`, as the line markers say
+    std::string_view file;  ///< the line marker's text between the quotes
     bool in_system_header = false;
 
     bool is(std::string_view spelled) const { return text == spelled; }

@@ -31,10 +31,8 @@ class Slot {
 
     DeviceAllocation find(std::uintptr_t page_begin, std::uintptr_t page_end) const {
         for (const Mapping& mapping : mappings_) {
-            const std::uintptr_t begin = number(mapping.get());
-            const std::size_t bytes = mapping.get_deleter().bytes;
-            if (mapping && AddressRange{begin, begin + bytes}.meets(page_begin, page_end))
-                return {mapping.get(), bytes};
+            if (range_of(mapping).meets(page_begin, page_end))
+                return {mapping.get(), mapping.get_deleter().bytes};
         }
         return {};
     }

@@ -23,8 +23,6 @@ constexpr int poison_byte = 0xff;             // NaN shows a read of unwritten m
 struct Block {
     Mapping mapping;
     std::size_t bytes;  ///< asked for
-    const char* begin() const { return mapping.get(); }
-    const char* end() const { return begin() + mapping.get_deleter().bytes; }
 };
 
 struct DeviceMemory {
@@ -78,8 +76,7 @@ DeviceAllocation find_allocation(std::uintptr_t page_begin, std::uintptr_t page_
     for (int candidates = 0; candidates < 2; ++candidates) {
         if (after != memory.in_use.end()) {
             const auto& [pointer, block] = *after;
-            if (AddressRange{number(block.begin()), number(block.end())}.meets(page_begin,
-                                                                               page_end))
+            if (range_of(block.mapping).meets(page_begin, page_end))
                 return {static_cast<const char*>(pointer), std::max<std::size_t>(block.bytes, 1)};
         }
         if (after == memory.in_use.begin()) break;
@@ -95,15 +92,15 @@ const char* describe_address(const void* address) {
         return "the stack of a device thread overflowed";
     DeviceMemory& memory = device_memory();
     const std::scoped_lock lock(memory.mutex);
-    const auto* at = static_cast<const char*>(address);
+    const std::uintptr_t at = number(address);
     const auto next = memory.in_use.upper_bound(const_cast<void*>(address));
     if (next != memory.in_use.begin()) {
-        const char* end = std::prev(next)->second.end();
+        const std::uintptr_t end = range_of(std::prev(next)->second.mapping).end;
         if (at >= end && at < end + page_size_bytes())
             return "the unmapped page after a device allocation";
     }
     if (next != memory.in_use.end()) {
-        const char* begin = next->second.begin();
+        const std::uintptr_t begin = range_of(next->second.mapping).begin;
         if (at >= begin - page_size_bytes() && at < begin)
             return "the unmapped page before a device allocation";
     }

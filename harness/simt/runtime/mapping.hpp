@@ -32,6 +32,11 @@ struct Unmap {
     void operator()(char* begin) const noexcept;
 };
 using Mapping = std::unique_ptr<char, Unmap>;
+/// What is mapped between the zones.
+inline AddressRange range_of(const Mapping& mapping) {
+    const std::uintptr_t begin = number(mapping.get());
+    return {begin, begin + mapping.get_deleter().bytes};
+}
 /// At least `bytes` of zeroed memory, from a page's start to a page's end, with `zone_bytes` of
 /// unmapped addresses on either side (at least a page); null when there is not enough.
 Mapping map_guarded(std::size_t bytes, std::size_t zone_bytes = 0) noexcept;

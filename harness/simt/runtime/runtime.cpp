@@ -202,7 +202,6 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
 namespace gradverify::simt {
 
 CUstream_st* make_stream() { return Streams::of_this_thread().create(false); }
-void destroy_stream(CUstream_st* stream) { Streams::of_this_thread().destroy(stream); }
 void begin_call(CUstream_st* given) { Streams::of_this_thread().begin_call(given); }
 std::string why_unordered(bool given_alone) {
     return Streams::of_this_thread().why_unordered(given_alone);

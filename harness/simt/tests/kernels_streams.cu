@@ -99,6 +99,7 @@ const Step wait_for_device = [](Running&) { cudaDeviceSynchronize(); };
     }
 STEPS(default_alone, clear, put(second, by_default))
 STEPS(memset_then_given, clear, put(second, given))
+STEPS(default_then_given, put(first, by_default), put(second, given))
 STEPS(given_then_default, put(first, given), put(second, by_default))
 STEPS(default_waited_for_then_given, put(first, by_default), wait_for(by_default),
       put(second, given))
@@ -129,10 +130,6 @@ LAUNCHER(host_copy_then_given) {
     const float zero = 0.0f;
     cudaMemcpy(call.data, &zero, sizeof zero, cudaMemcpyHostToDevice);
     second(call, call.stream);
-}
-LAUNCHER(default_then_given) {
-    first_half<<<1, call.count>>>(call.data);
-    second_half<<<1, call.count, 0, call.stream>>>(call.data);
 }
 LAUNCHER(copy_on_the_device_then_given) {
     cudaMemcpy(call.data, call.data + 1, sizeof(float), cudaMemcpyDeviceToDevice);
