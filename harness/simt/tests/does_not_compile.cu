@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An error of the user's, after a launch over several lines: it must be reported on line 16.
+// An error of the user's, after rewritten lines: it must be reported on line 14.
 #include <cuda_runtime.h>
 
 __global__ void kernel(float* data, int count) {

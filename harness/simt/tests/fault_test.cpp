@@ -40,8 +40,8 @@ class Buffer {
 
 TEST_CASE("the first element past the end or before the start is an error at the access") {
     const std::pair<std::string, std::string> accesses[] = {
-        {"read_float", "tests/kernels_faults.cu:24: read "},
-        {"write_float", "tests/kernels_faults.cu:27: write "}};
+        {"read_float", "tests/kernels_faults.cu:21: read "},
+        {"write_float", "tests/kernels_faults.cu:24: write "}};
     for (const auto& [launcher, place] : accesses) {
         Buffer at_end(Edge::end);
         CHECK(at_end.error_of(launcher, 5) == "");
@@ -64,16 +64,16 @@ TEST_CASE("an error says what the kernel did, at the kernel's own line") {
 #if !defined(__SANITIZE_ADDRESS__)  // it ends the process before the processor sees these
         {"read_null", 0, {"read through a null pointer, in block", "launch of read_far"}},
         {"read_field_of_null", 0, {"read through a null pointer, at address 0x18, in block"}},
-        {"atomic_at_null", 0, {"kernels_faults.cu:44: ", "through a null pointer"}},
+        {"atomic_at_null", 0, {"kernels_faults.cu:41: ", "through a null pointer"}},
 #if defined(__x86_64__)  // elsewhere the quotient is 0
-        {"divide_by_zero", 0, {"kernels_faults.cu:63: an integer division by zero"}},
+        {"divide_by_zero", 0, {"kernels_faults.cu:60: an integer division by zero"}},
 #endif
 #endif
 #if defined(__x86_64__)
         {"read_beyond_all_memory", 0, {"not aligned for it, or an access where no memory can be"}},
 #endif
         {"read_wild", 0, {"read at address 0x123456789000, where no buffer is"}},
-        {"clear_too_much", 25, {"kernels_faults.cu:49: ", "past the end of w, w[6] of 6"}},
+        {"clear_too_much", 25, {"kernels_faults.cu:46: ", "past the end of w, w[6] of 6"}},
         {"read_past_dynamic_shared", 0, {"past the end of the dynamic shared memory"}},
     };
     for (const auto& [launcher, element, parts] : faults)
@@ -86,7 +86,7 @@ TEST_CASE("the message is complete: line, access, element, thread, launch") {
     const std::string place = error.substr(0, error.find(": "));
     CHECK(error ==
           place + ": write past the end of w, w[7] of 6, in block (0, 0, 0), thread (0, 0, 0); " +
-              place.substr(0, place.rfind(':')) + ":33: launch of write_element");
+              place.substr(0, place.rfind(':')) + ":30: launch of write_element");
 }
 
 TEST_CASE("a fault of one thread of many names it, in every order") {
@@ -102,7 +102,7 @@ TEST_CASE("a stack overflow is an error, as often as it happens") {
     Buffer buffer(Edge::end);
     for (int i = 0; i < 3; ++i)
         check_contains(buffer.error_of("overflow_the_stack"),
-                       {"kernels_faults.cu:1", "the stack of a device thread overflowed, in block",
+                       {"kernels_faults.cu:", "the stack of a device thread overflowed, in block",
                         "launch of recurse"});
 }
 

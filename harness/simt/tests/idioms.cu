@@ -9,22 +9,6 @@
 
 namespace cg = cooperative_groups;
 
-// Hillis and Steele's inclusive scan, in place.
-__global__ void hillis_steele(float* data) {
-    __shared__ float values[256];
-    const unsigned i = threadIdx.x;
-    values[i] = data[i];
-    __syncthreads();
-    for (unsigned step = 1; step < blockDim.x; step *= 2) {
-        const float other = i >= step ? values[i - step] : 0.0f;
-        __syncthreads();
-        values[i] += other;
-        __syncthreads();
-    }
-    data[i] = values[i];
-}
-LAUNCHER(idiom_hillis_steele_scan) { hillis_steele<<<1, 256>>>(call.data); }
-
 // A loop that ends when no thread of the block has anything left to do.
 __global__ void relax(float* data) {
     __shared__ int values[64];

@@ -34,7 +34,6 @@ __global__ void multiply(float* data, bool is_half_of_the_warp) {
     if (is_half_of_the_warp) __syncthreads();
     data[threadIdx.x] = sum.x[0];
 }
-LAUNCHER(multiply_by_a_warp) { multiply<<<1, 32>>>(call.data, false); }
 LAUNCHER(multiply_by_part_of_a_warp) { multiply<<<1, 48>>>(call.data, false); }
 LAUNCHER(multiply_in_a_branch) { multiply<<<1, 32>>>(call.data, true); }
 
@@ -70,7 +69,6 @@ __global__ void load(float* data, int first, int ldm) {
     wmma::load_matrix_sync(a, data + first, ldm);
     data[threadIdx.x] = a.x[0];
 }
-LAUNCHER(load_aligned) { load<<<1, 32>>>(call.data, 8, 12); }
 LAUNCHER(load_misaligned) { load<<<1, 32>>>(call.data, 4, 12); }
 LAUNCHER(load_misaligned_rows) { load<<<1, 32>>>(call.data, 8, 10); }
 

@@ -27,25 +27,18 @@ LAUNCHER(graph) {
     cudaStreamDestroy(stream);
 }
 __global__ void child(float* data) { data[0] = 1; }
-#ifdef __NVCC__
-LAUNCHER(launch_in_kernel) { child<<<1, 1>>>(call.data); }
-#else
-// Without -rdc=true nvcc refuses this.
+#ifndef __NVCC__  // which wants -rdc=true for the one, compute capability 9.0 for the other
 __global__ void parent(float* data) {
 #line 131 "served.cu"
     child<<<1, 1>>>(data);
 }
 LAUNCHER(launch_in_kernel) { parent<<<1, 1>>>(call.data); }
-#endif
-#ifdef __NVCC__  // which wants compute capability 9.0 for it
-__global__ void in_cluster(float* data) { data[0] = 1; }
-#else
 __global__ void in_cluster(float* data) {
 #line 141 "served.cu"
     data[0] = float(cg::this_cluster().num_blocks());
 }
-#endif
 LAUNCHER(cluster) { in_cluster<<<1, 1>>>(call.data); }
+#endif
 LAUNCHER(untyped_kernel) {
     void* kernel = (void*)child;
     float* data = call.data;

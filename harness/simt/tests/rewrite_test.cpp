@@ -4,8 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include "harness/simt/tests/device_run.hpp"
+
 using gradverify::simt::rewrite::rewrite;
 using gradverify::simt::rewrite::RewriteError;
+using simt_test::check_contains;
 
 namespace {
 
@@ -49,12 +52,11 @@ TEST_CASE("the kernel may be qualified, a member, a pointer, an element or a cal
     for (const std::string kernel : {"n::k", "::k", "n::S<T>::template k<3>", "(*p)", "table[i]",
                                      "s.p", "s->p", "pick(i)", "(c ? a : b)", "pick<T>(1)"}) {
         const std::string result = rewrite("if (x) " + kernel + "<<<1, 1>>>();");
-        CAPTURE(result);
-        CHECK(result.find("if (x) ::gradverify") == 0);
-        CHECK(result.find("[&] { " + kernel + "(); })") != std::string::npos);
+        check_contains(result, {"[&] { " + kernel + "(); })"});
+        CHECK(result.starts_with("if (x) ::gradverify"));
     }
-    CHECK(rewrite("return ::k<<<1, 1>>>();").find("return ::gradverify") == 0);
-    CHECK(rewrite("else k<<<1, 1>>>();").find("else ::gradverify") == 0);
+    CHECK(rewrite("return ::k<<<1, 1>>>();").starts_with("return ::gradverify"));
+    CHECK(rewrite("else k<<<1, 1>>>();").starts_with("else ::gradverify"));
 }
 
 TEST_CASE("a cast to void* is taken off the kernel of a launch by call, and no other") {
@@ -83,13 +85,10 @@ TEST_CASE("a shared variable becomes a typedef and a reference to its place") {
               unit + "shared<gradverify_type_0_a, gradverify_tag_0_a>(); }");
     const std::string several = rewrite(
         "void f() { static __shared__ __attribute__((aligned(16))) A<int, 3> x, (*q)[3]; }");
-    CAPTURE(several);
-    CHECK(several.find(
-              "typedef A < int , 3 > gradverify_type_0_x , ( * gradverify_type_0_q ) [ 3 ];") !=
-          std::string::npos);
-    CHECK(several.find("struct __attribute__((aligned(16))) gradverify_tag_0_x {};") !=
-          std::string::npos);
-    CHECK(several.find("gradverify_type_0_q& q = ") != std::string::npos);
+    check_contains(several,
+                   {"typedef A < int , 3 > gradverify_type_0_x , ( * gradverify_type_0_q ) [ 3 ];",
+                    "struct __attribute__((aligned(16))) gradverify_tag_0_x {};",
+                    "gradverify_type_0_q& q = "});
     CHECK(several.find("static") == std::string::npos);
 }
 
@@ -98,8 +97,8 @@ TEST_CASE("a dynamic shared array becomes a reference to the launch's memory") {
           "void f() { typedef float gradverify_type_0_s [ ]; [[maybe_unused]] "
           "gradverify_type_0_s& s = " +
               unit + "dynamic_shared<gradverify_type_0_s>(); }");
-    const std::string outside = rewrite("namespace n { extern __shared__ char s[]; }");
-    CHECK(outside.find("DynamicShared<gradverify_type_0_s> s{};") != std::string::npos);
+    check_contains(rewrite("namespace n { extern __shared__ char s[]; }"),
+                   {"DynamicShared<gradverify_type_0_s> s{};"});
 }
 
 TEST_CASE("inline PTX becomes a trap, while labels, empty and system asm stay") {
@@ -112,11 +111,8 @@ TEST_CASE("inline PTX becomes a trap, while labels, empty and system asm stay") 
 }
 
 TEST_CASE("what follows a rewrite over several lines keeps its line") {
-    const std::string result = rewrite("# 10 \"u.cu\"\nk<<<1,\n 32>>>(a,\n b);\nint x;\n");
-    CAPTURE(result);
-    CHECK(result.find("# 10 \"u.cu\"\nk(") != std::string::npos);
-    CHECK(result.find("# 12 \"u.cu\"\nb") != std::string::npos);
-    CHECK(result.find("# 12 \"u.cu\"\n;\nint x;") != std::string::npos);
+    check_contains(rewrite("# 10 \"u.cu\"\nk<<<1,\n 32>>>(a,\n b);\nint x;\n"),
+                   {"# 10 \"u.cu\"\nk(", "# 12 \"u.cu\"\nb", "# 12 \"u.cu\"\n;\nint x;"});
 }
 
 TEST_CASE("what cannot be rewritten is an error on the user's line") {

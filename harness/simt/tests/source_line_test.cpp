@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "harness/simt/tests/device_run.hpp"
-#include "harness/simt/tests/note_caller.hpp"
 
 namespace simt_test {
 
@@ -50,9 +49,9 @@ using simt_test::contains;
 TEST_CASE("an address in a kernel file has its line there, also where it was inlined") {
     const auto addresses = simt_test::note_two_lines();
     REQUIRE(addresses.size() == 3);
-    CHECK(contains(source_of(addresses[0]), "kernels_source_lines.cu:11"));
-    CHECK(contains(source_of(addresses[1]), "kernels_source_lines.cu:7"));
-    CHECK(contains(source_of(addresses[2]), "kernels_source_lines.cu:14"));
+    CHECK(contains(source_of(addresses[0]), "kernels_source_lines.cu:10"));
+    CHECK(contains(source_of(addresses[1]), "kernels_source_lines.cu:6"));
+    CHECK(contains(source_of(addresses[2]), "kernels_source_lines.cu:13"));
     CHECK(source_of(addresses[0]) == source_of(addresses[0]));
 }
 
@@ -65,9 +64,9 @@ TEST_CASE("the file is relative to the current folder where it lies in it") {
         far = source_of(call - 2);
     }
     REQUIRE(far.starts_with("/"));
-    REQUIRE(far.ends_with("/simt/tests/kernels_source_lines.cu:11"));
+    REQUIRE(far.ends_with("/simt/tests/kernels_source_lines.cu:10"));
     const simt_test::CurrentFolder folder(std::filesystem::path(far).parent_path().parent_path());
-    CHECK(source_of(call - 1) == "tests/kernels_source_lines.cu:11");
+    CHECK(source_of(call - 1) == "tests/kernels_source_lines.cu:10");
 }
 
 TEST_CASE("an address without debug information has no line") {

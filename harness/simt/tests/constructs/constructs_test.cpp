@@ -3,8 +3,10 @@
 // clean to the race detector, and on a GPU, where there is one, gives the same.
 #include <doctest/doctest.h>
 
-#include "harness/simt/simt.hpp"
+#include <map>
+
 #include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/device_run.hpp"
 
 namespace construct {
 namespace {
@@ -53,22 +55,14 @@ TEST_CASE("the same constructs are there on each device") {
 }
 
 TEST_CASE("on the cpu device every construct gives its results in any order") {
-    using gradverify::simt::Order;
-    for (const Order order :
-         {Order::ascending, Order::descending, Order::random_threads, Order::random_warps}) {
-        gradverify::simt::set_schedule({.threads = order, .blocks = order, .seed = 5});
-        CAPTURE(static_cast<int>(order));
-        run_all("cpu");
-    }
-    gradverify::simt::set_schedule({});
+    simt_test::in_every_order([] { run_all("cpu"); });
 }
 
 TEST_CASE("the race detector finds nothing in any construct") {
     run_all("cpu-checked");
-    gradverify::simt::set_schedule(
+    const simt_test::ScheduleScope scope(
         {.threads = gradverify::simt::Order::random_threads, .seed = 9, .give_way_one_in = 40});
     run_all("cpu-checked");
-    gradverify::simt::set_schedule({});
 }
 
 TEST_CASE("on a GPU every construct gives the same results") {
