@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of sums of products are compared by whole steps, and those of other operators that
-// have no exact derivatives by extrapolated differences.
+// Gradients of sums of products are compared by whole steps.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -44,34 +43,12 @@ void one_off(const PassCall& call) {
     Elements(call, "dw").add(0, 1.0);
 }
 
-/// y = x^2, by hand alone: nobody knows exact derivatives. Its reference's gradient is `slope` x
-/// dy.
-template <int slope>
-Operator square() {
-    Operator op =
-        declare_operator("dot")
-            .parameter("n")
-            .input("x", {"n"})
-            .output("y", {"n"})
-            .forward([]<class T>(const ForwardCall<T>& call) {
-                const auto x = call.input("x");
-                for (std::int64_t i = 0; i < x.size(0); ++i) call.output("y")(i) = x(i) * x(i);
-            })
-            .gradient("grad_x", {"dy", "x"}, {"dx"}, []<class T>(const ForwardCall<T>& call) {
-                const auto x = call.input("x");
-                for (std::int64_t i = 0; i < x.size(0); ++i)
-                    call.output("dx")(i) = T(slope) * x(i) * call.input("dy")(i);
-            });
-    op.along = nullptr;
-    op.passes[1].derived = nullptr;
-    return op;
-}
-
-template <int slope>
-void run_slope(const PassCall& call) {
+template <bool is_off>
+void run_product(const PassCall& call) {
     const Elements dx(call, "dx");
     for (std::int64_t i = 0; i < dx.view.elements(); ++i)
-        dx.set(i, slope * Elements(call, "x")[i] * Elements(call, "dy")[i]);
+        dx.set(i, Elements(call, "dy")[i] * Elements(call, "w")[i]);
+    if (is_off) dx.add(1, 1.0);
 }
 
 }  // namespace
@@ -143,20 +120,51 @@ TEST_CASE("on problems where integers round, derivatives are those of the forwar
           "failed: is not the derivative of the forward function");
 }
 
-TEST_CASE("a smooth operator without exact derivatives is compared by extrapolated differences") {
-    const auto kernel = [](KernelDeclaration::Thunk thunk) {
-        return host_kernel("grad_x/square", thunk).storage(DType::f16).accumulates_in(DType::f16);
+TEST_CASE("where kernel and reference agree on a wrong gradient, the reference is charged") {
+    Operator op = dot_product();
+    PassSpec& backward = op.passes[1];
+    backward.reference = [right_one = backward.reference](const Problem& problem, Inputs<double> in,
+                                                          Outputs<double> out) {
+        right_one(problem, in, out);
+        out[1].data[0] += 1.0;
     };
-    // No float of 16 bits holds dx[0], which may be anything then.
-    const std::string overflow = ":data=dy[0]=300,x[0]=300,dy[1]=1.3330078125,x[1]=1.3330078125";
-    for (const std::string& rest : {std::string("n=2:seed=1"), std::string("n=30:seed=1"),
-                                    "n=2" + overflow, "n=30" + overflow}) {
-        CAPTURE(rest);
-        CHECK(said(run_among({kernel(run_slope<2>)}, property, rest, square<2>())) == right);
-        CHECK(said(run_among({kernel(run_slope<3>)}, property, rest, square<2>())) == wrong);
-        CHECK(said(run_among({kernel(run_slope<3>)}, property, rest, square<3>())) ==
+    for (const std::string& rest : {few, many})
+        CHECK(said(run_among({host_kernel("backward/one_off", one_off)}, property, rest, op)) ==
               reference_wrong);
+}
+
+TEST_CASE("an element too large for its type may be anything, the others may not") {
+    const Operator op = declare_operator("dot")
+                            .parameter("n")
+                            .input("x", {"n"})
+                            .input("w", {"n"}, numbers_between(-1e6, 1e6))
+                            .output("y", {"n"})
+                            .sum_of_products({{"x", "w"}})
+                            .forward([]<class T>(const ForwardCall<T>& call) {
+                                const auto x = call.input("x"), w = call.input("w");
+                                for (std::int64_t i = 0; i < x.size(0); ++i)
+                                    call.output("y")(i) = x(i) * w(i);
+                            })
+                            .gradient("grad_x", {"dy", "w"}, {"dx"});
+    const auto outcome_of = [&](KernelDeclaration::Thunk thunk, const std::string& n) {
+        const KernelDeclaration kernel =
+            host_kernel("grad_x/narrow", thunk).storage(DType::f16).accumulates_in(DType::f16);
+        const std::string data = ":data=dy[0]=300,w[0]=300,dy[1]=2,w[1]=3";
+        return said(run_among({kernel}, property, n + data, op));
+    };
+    for (const char* n : {"n=2", "n=30"}) {
+        CAPTURE(std::string(n));
+        CHECK(outcome_of(run_product<false>, n) == right);
+        CHECK(outcome_of(run_product<true>, n) == wrong);
     }
+}
+
+TEST_CASE("an operator whose derivative nobody knows is skipped") {
+    Operator op = dot_product().exact_if("never", [](const Problem&) { return false; });
+    op.along = nullptr;
+    const std::vector kernels{host_kernel("backward/one_off", one_off)};
+    CHECK(said(run_among(kernels, property, few, op)) ==
+          "skipped: the operator has neither a forward function nor a sum of products to derive");
 }
 
 TEST_CASE("what comes of an invalid index is no derivative") {

@@ -58,13 +58,13 @@ const Kernel* sound_forward(CaseContext& context, const std::set<const Kernel*>&
 }
 
 std::vector<Array<double>> inputs_along(CaseContext& context, const std::string& tensor,
-                                        const Array<double>& direction, double step) {
+                                        const Array<double>& direction) {
     const PassSpec& forward = context.op().forward();
     auto inputs = context.inputs.of(forward);
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (forward.inputs[i] == tensor)
             for (std::size_t j = 0; j < direction.data.size(); ++j)
-                inputs[i].data[j] += step * direction.data[j];
+                inputs[i].data[j] += direction.data[j];
     return inputs;
 }
 

@@ -49,9 +49,9 @@ bool can_be_partner(const CaseContext& context, const Kernel& kernel);
 /// reference's very numbers on the case's values, and is not known to be `unsound`; null for none.
 const Kernel* sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound = {});
 
-/// The forward pass's inputs, one of them moved by a step along a direction.
+/// The forward pass's inputs, one of them moved along a direction.
 std::vector<Array<double>> inputs_along(CaseContext& context, const std::string& tensor,
-                                        const Array<double>& direction, double step);
+                                        const Array<double>& direction);
 
 /// Inputs on which a forward kernel gives its own derivative J v, if the operator is a sum of
 /// products: the direction for `tensor`, and zeros for each tensor that is in no product with it.

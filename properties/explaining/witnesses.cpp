@@ -114,7 +114,7 @@ class Hearing {
     Slopes slopes_of_reference(const std::vector<Direction>& all) {
         Slopes slopes;
         for (const Direction& v : all) {
-            const Arrays moved = inputs_along(context_, v.tensor, v.step, 1.0);
+            const Arrays moved = inputs_along(context_, v.tensor, v.step);
             slopes.push_back(with_cotangents(context_, context_.oracle.reference(forward_, moved)) -
                              with_cotangents(context_, outputs_));
         }

@@ -10,7 +10,6 @@
 #include "harness/base/random.hpp"
 #include "harness/numbers/autodiff/dual.hpp"
 #include "harness/numbers/autodiff/tape.hpp"
-#include "harness/numbers/differences.hpp"
 
 namespace gradverify {
 
@@ -81,8 +80,10 @@ TEST_CASE("every function's derivative is that of its values, forwards and backw
             const double x = uniform(random, entry.low + 0.05, entry.high - 0.05);
             CAPTURE(entry.name);
             CAPTURE(x);
-            const auto along = [&](double h) { return entry.value(x + h); };
-            const double want = smooth_derivative(along, 0.04).value;
+            const auto slope = [&](double h) {
+                return (entry.value(x + h) - entry.value(x - h)) / (2.0 * h);
+            };
+            const double want = (4.0 * slope(1e-3) - slope(2e-3)) / 3.0;
             const Dual dual = entry.dual(Dual(x, 1.0));
             CHECK(dual.value() == entry.value(x));
             CHECK(dual.tangent() == doctest::Approx(want).epsilon(1e-6));

@@ -54,7 +54,6 @@ DECIDERS = (
     "harness/cases/bound.hpp", "harness/cases/compare.cpp", "harness/cases/sensitivity.cpp",
     "harness/devices/arena.cpp", "harness/devices/launch.cpp", "harness/devices/poison.cpp",
     "harness/numbers/bounded_functions.hpp", "harness/numbers/rounding_bound.hpp",
-    "harness/numbers/differences.cpp",
     "harness/numbers/element_bits.cpp",
     "harness/numbers/autodiff/*.hpp", "harness/numbers/autodiff/*.cpp",
     "harness/operators/derived_operator.cpp", "harness/registry/factors.cpp",
