@@ -22,6 +22,8 @@ using Clause = std::vector<Term>;
 constexpr std::size_t clauses_maximum = 2;
 // Values that must share a residue to make a pattern.
 constexpr std::ptrdiff_t values_of_residue = 3;
+// A rule that is not complete must still hold on this share of what fails.
+constexpr double share_minimum = 0.25;
 constexpr std::int64_t moduli[] = {2, 3, 4, 5, 8, 16, 32, 64};
 
 using Some = std::vector<const Observation*>;
@@ -303,7 +305,7 @@ std::optional<FittedRule> incomplete(const Some& failing, const Some& passing,
     if (!clause || std::ranges::all_of(*clause, is_value)) return std::nullopt;
     FittedRule rule{{*std::move(clause)}, false};
     if (static_cast<double>(count_in(failing, rule)) <
-        options.share_minimum * static_cast<double>(failing.size()))
+        share_minimum * static_cast<double>(failing.size()))
         return std::nullopt;
     return rule;
 }

@@ -39,8 +39,6 @@ struct FitOptions {
     std::size_t failing_minimum = 4;
     /// In one clause; two clauses are tried where more than one is allowed, with one less each.
     std::size_t terms_maximum = 4;
-    /// A rule that is not complete must still hold on this share of what fails.
-    double share_minimum = 0.25;
     /// A value that is no number is only said to be equal or not.
     ValueTexts texts{};
 };
