@@ -11,7 +11,6 @@
 #include "harness/run/check.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/testing/operator.hpp"
-#include "properties/checking/context.hpp"
 #include "properties/data/seeds.hpp"
 #include "properties/problems/covering_array.hpp"
 #include "properties/problems/enumerate.hpp"
@@ -141,48 +140,6 @@ TEST_CASE("a forward kernel that is wrong about derivatives is passed over for o
     // The wrong one comes first by name, and is right wherever the bias is not zero.
     REQUIRE(Registry::instance().find_kernel("conv.forward/bug_needs_bias"));
     testing::check_all_agree("conv.grad_weight/general", "adjoint_identity", 40);
-}
-
-TEST_CASE("a partner whose tensors can't hold a kernel's values is passed over") {
-    // The sums of doubles and floats are larger than a bfloat16's integers.
-    const std::string printed =
-        "v1:conv.grad_weight/general_f64:adjoint_identity:cpu:in=1x2:data=dy[0]=1,x[0]=257,x[1]=3";
-    const Case checked = Case::parse(printed, Registry::instance());
-    CaseContext context(checked, Registry::instance(), ValueKind::integers);
-    const auto inputs = context.inputs.of(context.op().forward());
-    const auto is_taken_by = [&](const char* kernel) {
-        return can_take(*Registry::instance().find_kernel(kernel), inputs);
-    };
-    CHECK(is_taken_by("conv.forward/naive"));
-    CHECK(is_taken_by("conv.forward/naive_f16"));
-    CHECK_FALSE(is_taken_by("conv.forward/naive_bf16"));
-    CHECK(KernelSuite(Registry::instance()).run(printed).verdict == Verdict::passed);
-}
-
-TEST_CASE(
-    "of a double kernel the reference's own error counts as well, of a narrow one the store") {
-    const auto relative_bound = [](const char* kernel, double unit) {
-        const Case checked = Case::parse(std::string("v1:") + kernel +
-                                             ":within_rounding_bound:cpu:in=1x1:"
-                                             "data=dy[0]=1.5,x[0]=1.25",
-                                         Registry::instance());
-        CaseContext context(checked, Registry::instance(), ValueKind::mantissas);
-        return context.oracle.bounded()[0].data[0].error() / (1.5 * 1.25 * unit);
-    };
-    CHECK(relative_bound("conv.grad_weight/general", 0x1p-24) == doctest::Approx(1.0));
-    CHECK(relative_bound("conv.grad_weight/general_f64", 0x1p-52) == doctest::Approx(1.0));
-    // 1.875 and its neighbours round to one number; the reference's own error is left.
-    CHECK(relative_bound("conv.grad_weight/general_f16", 0x1p-52) == doctest::Approx(1.0));
-    CHECK(relative_bound("conv.grad_weight/general_bf16", 0x1p-52) == doctest::Approx(1.0));
-}
-
-TEST_CASE("explicit data must be such that sums stay exact") {
-    const KernelSuite suite(Registry::instance());
-    const std::string start = "v1:conv.grad_bias/naive:matches_reference:cpu:in=3x3:data=";
-    CHECK(suite.run(start + "dy[0]=16777216").verdict == Verdict::passed);
-    CHECK_THROWS_WITH(suite.run(start + "dy[0]=16777216,dy[1]=-1"),
-                      "data: its sums go beyond 2^24, where integers are no longer exact");
-    CHECK_THROWS_WITH(suite.run(start + "dy[0]=0.5"), "data: matches_reference needs integers");
 }
 
 TEST_CASE("a printed case that can't be run says why") {
