@@ -40,10 +40,8 @@ std::optional<std::vector<Comparison>> compare_with(CaseContext& context, const 
         if (!bounded.empty() && !is_bounded(bounded[i])) continue;
         const std::string tensor = context.pass().outputs[i].substr(1);
         const Array<double>& gradient = result.outputs[i];
-        const auto direction =
-            draw_direction(gradient, context.seed_for("adjoint " + tensor), context.exact_bits(),
-                           longest_reduction(context.op(), context.problem()),
-                           context.largest_step(tensor, &partner));
+        const auto direction = context.direction_for("adjoint " + tensor, gradient,
+                                                     context.largest_step(tensor, &partner));
         const auto at = tangent_inputs(context, tensor, direction);
         const CallResult tangent = context.caller.call(partner, at);
         if (!tangent.complaint().empty()) return std::nullopt;

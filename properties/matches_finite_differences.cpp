@@ -75,11 +75,9 @@ Comparison compare_elements(const BoundedGradient& gradient, const ForwardAlong&
 std::vector<Comparison> compare_directions(CaseContext& context, const BoundedGradient& gradient,
                                            const ForwardAlong& forward) {
     std::vector<Comparison> comparisons;
-    const std::int64_t longest = longest_reduction(context.op(), context.problem());
     for (int i = 0; i < random_directions; ++i) {
-        auto direction =
-            draw_direction(gradient.values, context.seed_for(gradient.tensor + std::to_string(i)),
-                           context.exact_bits(), longest, context.largest_step(gradient.tensor));
+        auto direction = context.direction_for(gradient.tensor + std::to_string(i), gradient.values,
+                                               context.largest_step(gradient.tensor));
         leave_out_unbounded(gradient.bounds, direction);
         comparisons.push_back(compare_along(gradient, direction, forward.derivative(direction)));
     }

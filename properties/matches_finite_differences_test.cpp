@@ -91,10 +91,7 @@ TEST_CASE("errors of a large gradient pass where they cancel along both random d
         const CaseContext context(checked, registry, ValueKind::integers);
         const auto like = filled<double>(context.op().sizes_of("x", context.problem()));
         const auto direction = [&](const char* purpose) {
-            return draw_direction(like, context.seed_for(purpose), context.exact_bits(),
-                                  longest_reduction(context.op(), context.problem()),
-                                  context.largest_step("x"))
-                .data;
+            return context.direction_for(purpose, like, context.largest_step("x")).data;
         };
         const auto a = direction("x0"), b = direction("x1");
         // Orthogonal to one direction, or to both.

@@ -63,7 +63,8 @@ Outcome repeatable(CaseContext& context) {
     if (const auto failure = failed_call(other)) return *failure;
     const auto expected = near_first(context, first, context.oracle.bounded());
     Outcome outcome;
-    for (const DelayedStream delayed : context.caller.streams_to_delay()) {
+    for (const DelayedStream delayed :
+         streams_to_delay(context.checked().setting, context.device())) {
         Surroundings surroundings = context.caller.surroundings();
         surroundings.delayed = delayed;
         // Another poison, so that a NaN in both can't come from adding to it.

@@ -59,6 +59,15 @@ TEST_CASE("the same call gives the same bits, or, where sums vary, differs by ro
     }
 }
 
+TEST_CASE("a result that is NaN each time is the same again") {
+    const Script first_alone = [](const ScriptedElement& element) {
+        return element.index == 0 ? product_of(element) : NAN;
+    };
+    CHECK(testing::outcome_of(repeatable, product(false), same_bits, first_alone,
+                              listing({{"a", 0, 1.1}, {"b", 0, 1.1}}), "n=2")
+              .verdict == Verdict::passed);
+}
+
 TEST_CASE("bits that differ where values do not are a failure") {
     const Script negates_zero = [](const ScriptedElement& element) {
         return element.call == 1 ? -0.0 : 0.0;

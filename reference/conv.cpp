@@ -187,15 +187,10 @@ void grad_bias(const Problem& problem, Inputs<T> in, Outputs<T> out) {
                 out[0].data[static_cast<std::size_t>(k)] += *dy++;
 }
 
-Sizes sizes_of_x(const Problem& problem) {
-    const Parameters p(problem);
-    return spatial_sizes(p.n, p.c, p, [](const Axis& axis) { return axis.in; });
-}
 Sizes sizes_of_w(const Problem& problem) {
     const Parameters p(problem);
     return spatial_sizes(p.k, p.c / p.groups, p, [](const Axis& axis) { return axis.filter; });
 }
-Sizes sizes_of_b(const Problem& problem) { return {problem.scalar("k")}; }
 Sizes sizes_of_y(const Problem& problem) {
     const Parameters p(problem);
     return spatial_sizes(p.n, p.k, p, output_size);

@@ -136,15 +136,10 @@ void grad_bias(const Problem& problem, Inputs<T> in, Outputs<T> out) {
                     [&](std::size_t k, std::size_t at_y) { out[0].data[k] += dy[at_y]; });
 }
 
-Sizes sizes_of_x(const Problem& problem) {
-    const Parameters p(problem);
-    return spatial_sizes(p.n, p.c, p, [](const Axis& axis) { return axis.in; });
-}
 Sizes sizes_of_w(const Problem& problem) {
     const Parameters p(problem);
     return spatial_sizes(p.c, p.k / p.groups, p, [](const Axis& axis) { return axis.filter; });
 }
-Sizes sizes_of_b(const Problem& problem) { return {problem.scalar("k")}; }
 Sizes sizes_of_y(const Problem& problem) {
     const Parameters p(problem);
     return spatial_sizes(p.n, p.k, p, output_size);

@@ -40,6 +40,12 @@ Sizes spatial_sizes(std::int64_t outer, std::int64_t channels, const conv::Param
     return sizes;
 }
 
+inline Sizes sizes_of_x(const Problem& problem) {
+    const conv::Parameters p(problem);
+    return spatial_sizes(p.n, p.c, p, [](const conv::Axis& axis) { return axis.in; });
+}
+inline Sizes sizes_of_b(const Problem& problem) { return {problem.scalar("k")}; }
+
 inline Constraint on(std::string parameter, Condition condition) {
     condition.parameter = std::move(parameter);
     return condition;

@@ -29,9 +29,6 @@ class Caller {
                                                  const Setting& setting);
 
     Surroundings surroundings() const;
-    std::vector<DelayedStream> streams_to_delay() const {
-        return gradverify::streams_to_delay(subject_.checked().setting, subject_.device());
-    }
 
     /// Spent in kernels, for `bench --harness`.
     double seconds() const { return seconds_; }

@@ -34,9 +34,8 @@ CaseInputs::CaseInputs(const Subject& subject) : subject_(subject) {
     if (subject_.declaration().write_mode != WriteMode::accumulates) return;
     for (const std::string& name : subject_.pass().outputs) {
         const auto like = filled<double>(subject_.op().sizes_of(name, subject_.problem()));
-        initial_outputs_.push_back(draw_direction(
-            like, subject_.seed_for("initial " + name), subject_.exact_bits(),
-            longest_reduction(subject_.op(), subject_.problem()), subject_.largest_step(name)));
+        initial_outputs_.push_back(
+            subject_.direction_for("initial " + name, like, subject_.largest_step(name)));
     }
 }
 

@@ -43,6 +43,12 @@ std::uint64_t Subject::seed_for(std::string_view purpose) const {
     return mix_seed(checked_.data.is_explicit ? 0 : checked_.data.seed, purpose);
 }
 
+Array<double> Subject::direction_for(std::string_view purpose, const Array<double>& like,
+                                     std::int64_t largest) const {
+    return draw_direction(like, seed_for(purpose), exact_bits(), longest_reduction(op(), problem()),
+                          largest);
+}
+
 std::int64_t Subject::largest_step(std::string_view tensor, const Kernel* other) const {
     const std::int64_t largest = std::min<std::int64_t>(64, types().largest_integer(op(), tensor));
     return other ? std::min(largest, ElementTypes(other->any(), op()).largest_integer(op(), tensor))

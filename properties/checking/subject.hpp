@@ -34,6 +34,9 @@ class Subject {
     bool asks_for(std::size_t output) const { return checked_.setting.asks_for(output); }
     /// A seed of the case's own for a purpose: from its data seed, or fixed for explicit data.
     std::uint64_t seed_for(std::string_view purpose) const;
+    /// Integers in the shape of a tensor, for a purpose; their sums over products stay exact.
+    Array<double> direction_for(std::string_view purpose, const Array<double>& like,
+                                std::int64_t largest = 64) const;
     /// The largest integer of a tensor's directions, for this kernel and, if given, another one.
     std::int64_t largest_step(std::string_view tensor, const Kernel* other = nullptr) const;
     /// Whether this tensor holds less than what its elements are computed in.

@@ -94,11 +94,8 @@ class Hearing {
                 all.back().step.data[i] = 1.0;
             }
             for (int i = 0; i < random_directions; ++i) {
-                const auto seed = context_.seed_for("witness " + tensor + std::to_string(i));
-                all.push_back(
-                    {output, tensor,
-                     draw_direction(like, seed, context_.exact_bits(),
-                                    longest_reduction(context_.op(), context_.problem()))});
+                const std::string purpose = "witness " + tensor + std::to_string(i);
+                all.push_back({output, tensor, context_.direction_for(purpose, like)});
             }
         }
         return all;
