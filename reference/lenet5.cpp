@@ -213,22 +213,17 @@ Names names_of(std::span<const Shaped> tensors, const std::string& prefix = "") 
     for (const Shaped& tensor : tensors) names.push_back(prefix + tensor.name);
     return names;
 }
-Names joined(std::initializer_list<Names> all) {
-    Names names;
-    for (const Names& some : all) names.insert(names.end(), some.begin(), some.end());
-    return names;
+template <class T>
+std::vector<T> in_order(std::initializer_list<std::vector<T>> all) {
+    std::vector<T> joined;
+    for (const std::vector<T>& some : all) joined.insert(joined.end(), some.begin(), some.end());
+    return joined;
 }
 
 const Names saved_for_backward{"conv1_out",   "pool1_out", "pool1_index", "conv2_out", "pool2_out",
                                "pool2_index", "fc1_out",   "relu3_out",   "fc2_out",   "relu4_out"};
 /// The parameters that cotangents go through.
 const Names matrices{"conv2_w", "fc1_w", "fc2_w", "fc3_w"};
-
-std::vector<Step> in_order(std::initializer_list<std::vector<Step>> all) {
-    std::vector<Step> steps;
-    for (const auto& some : all) steps.insert(steps.end(), some.begin(), some.end());
-    return steps;
-}
 
 /// Weights of a layer that keep activations at their size.
 Holds weights(const Shaped& matrix) {
@@ -273,7 +268,7 @@ Operator describe() {
     const Names gradients = names_of(parameters, "d");
     const Names inner = names_of(activations, "d");
     const Names taken =
-        joined({{"dloss", "labels", "probs", "image"}, matrices, saved_for_backward});
+        in_order({{"dloss", "labels", "probs", "image"}, matrices, saved_for_backward});
     const auto backward_to = [](bool to_image) {
         return [to_image]<class T>(const ForwardCall<T>& call) {
             backward(call, From::loss, to_image);
@@ -290,10 +285,10 @@ Operator describe() {
         // Which of equal logits is the largest changes nothing.
         .branches_decide()
         .steps("forward", in_order({forward_steps(), loss_step()}))
-        .gradient("backward", taken, joined({inner, gradients}), backward_to(false))
+        .gradient("backward", taken, in_order({inner, gradients}), backward_to(false))
         .steps("backward", in_order({loss_gradient_step(), backward_steps()}))
-        .gradient("backward_to_image", joined({taken, {"conv1_w"}}),
-                  joined({inner, gradients, {"dimage"}}), backward_to(true))
+        .gradient("backward_to_image", in_order({taken, {"conv1_w"}}),
+                  in_order({inner, gradients, {"dimage"}}), backward_to(true))
         .steps("backward_to_image",
                in_order({loss_gradient_step(), backward_steps(), image_gradient_step()}));
 }
@@ -306,8 +301,8 @@ Operator describe_logits() {
         .forward([]<class T>(const ForwardCall<T>& call) { forward(call, false); })
         .steps("forward", forward_steps())
         .gradient("backward",
-                  joined({{"dfc3_out", "image", "conv1_w"}, matrices, saved_for_backward}),
-                  joined({inner, names_of(parameters, "d"), {"dimage"}}),
+                  in_order({{"dfc3_out", "image", "conv1_w"}, matrices, saved_for_backward}),
+                  in_order({inner, names_of(parameters, "d"), {"dimage"}}),
                   []<class T>(const ForwardCall<T>& call) { backward(call, From::logits, true); })
         .steps("backward", in_order({backward_steps(), image_gradient_step()}));
 }
