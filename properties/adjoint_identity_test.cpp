@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "properties/tests/dot_product.hpp"
+#include "properties/tests/made_case.hpp"
 
 namespace gradverify {
 
@@ -50,20 +50,20 @@ void slightly_off(const PassCall& call) {
 }  // namespace
 
 TEST_CASE("the identity is asked of each gradient that a call is asked for, within its bound") {
-    const KernelDeclaration forward = host_kernel("forward/right");
+    const KernelDeclaration forward = dot_kernel("forward/right");
     struct Line {
         KernelDeclaration kernel;
         std::string setting, want;
     };
     const std::vector<Line> lines{
-        {host_kernel("backward/plain"), "", right},
-        {host_kernel("backward/one_off", one_off), "", wrong},
-        {host_kernel("with_y/plain"), "", right},
-        {host_kernel("backward/adds", run_dot_product<true>).adds_to_outputs(), "", right},
-        {host_kernel("backward/masked").takes_mask(), ":mask=1", right},
-        {host_kernel("backward/masked").takes_mask(), ":mask=2", right},
-        {host_kernel("backward/transforms").norm_wise(1.0), "", right},
-        {host_kernel("backward/transforms", slightly_off).norm_wise(1.0), "", wrong}};
+        {dot_kernel("backward/plain"), "", right},
+        {dot_kernel("backward/one_off", one_off), "", wrong},
+        {dot_kernel("with_y/plain"), "", right},
+        {dot_kernel("backward/adds", run_dot_product<true>).adds_to_outputs(), "", right},
+        {dot_kernel("backward/masked").takes_mask(), ":mask=1", right},
+        {dot_kernel("backward/masked").takes_mask(), ":mask=2", right},
+        {dot_kernel("backward/transforms").norm_wise(1.0), "", right},
+        {dot_kernel("backward/transforms", slightly_off).norm_wise(1.0), "", wrong}};
     for (const Line& line : lines) {
         CAPTURE(line.kernel.full_name());
         CHECK(said(run_among({line.kernel, forward}, "adjoint_identity", data + line.setting)) ==
@@ -82,10 +82,10 @@ TEST_CASE("a forward kernel that is wrong along the direction is passed over for
                                   // What has no cotangent is in no product.
                                   {run_dot_product<>, wrong_elsewhere<1>, right, right}};
     for (const Line& line : lines) {
-        std::vector kernels{host_kernel("backward/plain", line.gradient),
-                            host_kernel("forward/first", line.forward)};
+        std::vector kernels{dot_kernel("backward/plain", line.gradient),
+                            dot_kernel("forward/first", line.forward)};
         CHECK(said(run_among(kernels, "adjoint_identity", data)) == line.want);
-        kernels.push_back(host_kernel("forward/right"));
+        kernels.push_back(dot_kernel("forward/right"));
         CHECK(said(run_among(kernels, "adjoint_identity", data)) == line.want_with_right);
     }
 }

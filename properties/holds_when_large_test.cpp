@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "harness/devices/compute_sanitizer.hpp"
-#include "properties/tests/dot_product.hpp"
+#include "properties/tests/made_case.hpp"
 
 namespace gradverify {
 
@@ -63,7 +63,7 @@ Outcome run_copies(const KernelDeclaration& kernel, std::int64_t copies,
 }  // namespace
 
 TEST_CASE("a sixty-fourth of the copies is run first, where these are at least 32") {
-    const KernelDeclaration plain = host_kernel("forward/plain", right);
+    const KernelDeclaration plain = dot_kernel("forward/plain", right);
     struct Line {
         KernelDeclaration kernel;
         std::int64_t copies;
@@ -72,9 +72,9 @@ TEST_CASE("a sixty-fourth of the copies is run first, where these are at least 3
     for (const Line& line : std::vector<Line>{
              {plain, 2048, {32, 2048}},
              {plain, 2047, {2047}},
-             {host_kernel("forward/plain", right).only_if("n is not 32", is_not_32), 2048, {2048}},
+             {dot_kernel("forward/plain", right).only_if("n is not 32", is_not_32), 2048, {2048}},
              // The CPU device has no limit of time.
-             {host_kernel("forward/slow", slow_when_small), 2048, {32, 2048}}}) {
+             {dot_kernel("forward/slow", slow_when_small), 2048, {32, 2048}}}) {
         const Outcome outcome = run_copies(line.kernel, line.copies);
         CAPTURE(line.kernel.full_name());
         CHECK(said(outcome) == "passed: ");
@@ -87,23 +87,23 @@ TEST_CASE(
     "a failure says where it is wrong, how large its tensors are, and whether in few copies") {
     const std::string size = " (x has 2048 elements, 8 KiB)",
                       few = " (x has 32 elements, 128 bytes)";
-    CHECK(said(run_copies(host_kernel("forward/wrong", wrong_at<2048>), 2048)) ==
+    CHECK(said(run_copies(dot_kernel("forward/wrong", wrong_at<2048>), 2048)) ==
           "failed: differs from what the copies of a small problem give: y is wrong from element 0 "
           "to 0 in memory, bytes 0 to 3, of copies 0 to 2047 from 0 to 0" +
               size);
     CHECK(
-        said(run_copies(host_kernel("forward/wrong", wrong_at<32>), 2048)) ==
+        said(run_copies(dot_kernel("forward/wrong", wrong_at<32>), 2048)) ==
         "failed: with 32 copies: differs from what the copies of a small problem give: y is wrong "
         "from element 0 to 0 in memory, bytes 0 to 3, of copies 0 to 31 from 0 to 0" +
             few);
     CHECK(called == Sizes{32});
-    CHECK(said(run_copies(host_kernel("forward/throws", throws_when_large), 2048)) ==
+    CHECK(said(run_copies(dot_kernel("forward/throws", throws_when_large), 2048)) ==
           "failed: the launcher threw: too many rows" + size);
 }
 
 TEST_CASE("what can't be called or expected is skipped, and says why") {
-    const KernelDeclaration plain = host_kernel("forward/plain", right),
-                            hungry = host_kernel("forward/hungry", right).workspace(too_many_bytes);
+    const KernelDeclaration plain = dot_kernel("forward/plain", right),
+                            hungry = dot_kernel("forward/hungry", right).workspace(too_many_bytes);
     CHECK(said(run_copies(hungry, 2048))
               .starts_with("skipped: needs 1073741824.0 GiB of device memory, of which "));
     // The largest tensor that the CPU device is given, and one element more.
@@ -128,13 +128,16 @@ TEST_CASE("what can't be called or expected is skipped, and says why") {
     CHECK_THROWS_WITH_AS(run_among({plain}, "holds_when_large", "n=2,c=1:dense=1"),
                          "holds_when_large needs a case with copies=..., as copies=n*9",
                          std::invalid_argument);
+    CHECK_THROWS_WITH_AS(run_among({plain}, "matches_reference", "n=6,c=1:dense=1:copies=n*3"),
+                         "copies= is for holds_when_large, not for matches_reference",
+                         std::invalid_argument);
 }
 
 TEST_CASE("compute-sanitizer watches no large tensors") {
     const char* const log = std::getenv(compute_sanitizer_log_variable);
     const std::optional<std::string> before = log ? std::optional(log) : std::nullopt;
     setenv(compute_sanitizer_log_variable, "log", 1);
-    CHECK(said(run_copies(host_kernel("forward/plain", right), 100)) ==
+    CHECK(said(run_copies(dot_kernel("forward/plain", right), 100)) ==
           "skipped: large tensors are not watched by compute-sanitizer");
     if (before)
         setenv(compute_sanitizer_log_variable, before->c_str(), 1);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "properties/checking/context.hpp"
-#include "properties/tests/dot_product.hpp"
+#include "harness/testing/declarations.hpp"
+#include "properties/tests/made_case.hpp"
 
 namespace gradverify {
 
@@ -63,16 +63,16 @@ TEST_CASE("each gradient that a call is asked for is the derivative of a sum of 
                           "n=4,c=1:data=dy[0]=2000,dy[1]=2000,dy[2]=2000,dy[3]=2000,"
                           "x[0]=2000,x[1]=2000,x[2]=2000,x[3]=2000,w[0]=1";
     std::vector<Line> lines{
-        {host_kernel("backward/masked").takes_mask(), few + ":mask=1", right},
-        {host_kernel("backward/masked").takes_mask(), few + ":mask=2", right},
-        {host_kernel("backward/transforms", slightly_off).norm_wise(1.0), small_numbers, wrong},
+        {dot_kernel("backward/masked").takes_mask(), few + ":mask=1", right},
+        {dot_kernel("backward/masked").takes_mask(), few + ":mask=2", right},
+        {dot_kernel("backward/transforms", slightly_off).norm_wise(1.0), small_numbers, wrong},
         // One is less than so many numbers may round by, but integers do not round.
-        {host_kernel("backward/one_off", one_off), large_sum, wrong}};
+        {dot_kernel("backward/one_off", one_off), large_sum, wrong}};
     for (const std::string& rest : {few, many})
         for (const KernelDeclaration& kernel :
-             {host_kernel("backward/plain"), host_kernel("with_y/plain"),
-              host_kernel("backward/adds", run_dot_product<true>).adds_to_outputs(),
-              host_kernel("backward/transforms").norm_wise(1.0)})
+             {dot_kernel("backward/plain"), dot_kernel("with_y/plain"),
+              dot_kernel("backward/adds", run_dot_product<true>).adds_to_outputs(),
+              dot_kernel("backward/transforms").norm_wise(1.0)})
             lines.push_back({kernel, rest, right});
     for (const Line& line : lines) {
         CAPTURE(line.kernel.full_name());
@@ -82,7 +82,7 @@ TEST_CASE("each gradient that a call is asked for is the derivative of a sum of 
 }
 
 TEST_CASE("errors of a large gradient pass where they cancel along both random directions alone") {
-    const std::vector<KernelDeclaration> kernels{host_kernel("backward/plain", with_errors)};
+    const std::vector<KernelDeclaration> kernels{dot_kernel("backward/plain", with_errors)};
     const Registry registry = registry_of(kernels, dot_product());
     const auto outcome_on = [&](const std::string& rest, bool cancel_along_first,
                                 bool cancel_along_second) {
@@ -111,7 +111,7 @@ TEST_CASE("errors of a large gradient pass where they cancel along both random d
 TEST_CASE("on problems where integers round, derivatives are those of the forward function") {
     const Operator op = dot_product().exact_if(
         "n is even", [](const Problem& problem) { return problem.scalar("n") % 2 == 0; });
-    const std::vector kernels{host_kernel("backward/one_off", one_off)};
+    const std::vector kernels{dot_kernel("backward/one_off", one_off)};
     CHECK(said(run_among(kernels, property, "n=2,c=1:seed=1", op)) == wrong);
     CHECK(said(run_among(kernels, property, "n=3,c=1:seed=1", op)) ==
           "failed: is not the derivative of the forward function");
@@ -126,26 +126,19 @@ TEST_CASE("where kernel and reference agree on a wrong gradient, the reference i
         out[1].data[0] += 1.0;
     };
     for (const std::string& rest : {few, many})
-        CHECK(said(run_among({host_kernel("backward/one_off", one_off)}, property, rest, op)) ==
+        CHECK(said(run_among({dot_kernel("backward/one_off", one_off)}, property, rest, op)) ==
               reference_wrong);
 }
 
 TEST_CASE("an element too large for its type may be anything, the others may not") {
-    const Operator op = declare_operator("dot")
-                            .parameter("n")
-                            .input("x", {"n"})
-                            .input("w", {"n"}, numbers_between(-1e6, 1e6))
-                            .output("y", {"n"})
-                            .sum_of_products({{"x", "w"}})
-                            .forward([]<class T>(const ForwardCall<T>& call) {
-                                const auto x = call.input("x"), w = call.input("w");
-                                for (std::int64_t i = 0; i < x.size(0); ++i)
-                                    call.output("y")(i) = x(i) * w(i);
-                            })
-                            .gradient("grad_x", {"dy", "w"}, {"dx"});
+    const Operator op =
+        of_two("product", "x", "w", std::multiplies<>(), {}, numbers_between(-1e6, 1e6))
+            .sum_of_products({{"x", "w"}})
+            .gradient("grad_x", {"dy", "w"}, {"dx"});
     const auto outcome_of = [&](KernelDeclaration::Thunk thunk, const std::string& n) {
-        const KernelDeclaration kernel =
-            host_kernel("grad_x/narrow", thunk).storage(DType::f16).accumulates_in(DType::f16);
+        const KernelDeclaration kernel = host_kernel("product.grad_x/narrow", thunk)
+                                             .storage(DType::f16)
+                                             .accumulates_in(DType::f16);
         const std::string data = ":data=dy[0]=300,w[0]=300,dy[1]=2,w[1]=3";
         return said(run_among({kernel}, property, n + data, op));
     };
@@ -159,35 +152,18 @@ TEST_CASE("an element too large for its type may be anything, the others may not
 TEST_CASE("an operator whose derivative nobody knows is skipped") {
     Operator op = dot_product().exact_if("never", [](const Problem&) { return false; });
     op.along = nullptr;
-    const std::vector kernels{host_kernel("backward/one_off", one_off)};
+    const std::vector kernels{dot_kernel("backward/one_off", one_off)};
     CHECK(said(run_among(kernels, property, few, op)) ==
           "skipped: the operator has neither a forward function nor a sum of products to derive");
 }
 
 TEST_CASE("what comes of an invalid index is no derivative") {
-    const Operator op = declare_operator("dot")
-                            .parameter("n")
-                            .parameter("rows")
-                            .input("x", {"rows"})
-                            .input("index", {"n"}, indices_below("rows").or_invalid())
-                            .output("y", {"n"})
-                            .sum_of_products({{"x"}})
-                            .forward([]<class T>(const ForwardCall<T>& call) {
-                                const auto x = call.input("x");
-                                for (std::int64_t i = 0; i < call.parameter("n"); ++i) {
-                                    const std::int64_t at = call.indices("index")(i);
-                                    const bool is_valid = at >= 0 && at < x.size(0);
-                                    call.output("y")(i) = is_valid ? x(at) : not_a_number<T>();
-                                }
-                            })
-                            .gradient("grad_x", {"dy", "index"}, {"dx"});
-    const auto no_zero = [](const PassCall& call) {
-        const Elements dx(call, "dx");
-        for (std::int64_t i = 0; i < dx.view.elements(); ++i) dx.set(i, 1.0);
-    };
-    const std::vector kernels{host_kernel("grad_x/ones", no_zero).with_invalid_indices()};
-    CHECK(said(run_among(kernels, property, "n=1,rows=1:data=dy[0]=1", op)) == right);
-    CHECK(said(run_among(kernels, property, "n=1,rows=1:data=dy[0]=1,index[0]=1", op)) ==
+    const Operator op = scaled().gradient("grad_x", {"dy", "index", "w"}, {"dx"});
+    const auto ones = [](const PassCall& call) { Elements(call, "dx").set(0, 1.0); };
+    const std::vector kernels{host_kernel("scaled.grad_x/ones", ones).with_invalid_indices()};
+    const std::string data = "n=1:data=dy[0]=1,w[0]=1";
+    CHECK(said(run_among(kernels, property, data, op)) == right);
+    CHECK(said(run_among(kernels, property, data + ",index[0]=1", op)) ==
           "skipped: what comes of an invalid index is no derivative");
 }
 

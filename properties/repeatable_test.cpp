@@ -6,8 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "properties/tests/drawn_values.hpp"
-#include "properties/tests/scripted.hpp"
+#include "properties/tests/made_case.hpp"
 
 namespace gradverify {
 
@@ -21,14 +20,14 @@ constexpr double ulp = 0x1p-23;  // of the product of 1.1 and 1.1
 Outcome outcome_of(const KernelDeclaration& kernel, double in_second, double in_last) {
     const Script script = [=](const ScriptedElement& element) {
         const double added = element.call == 1 ? in_second : element.call == 3 ? in_last : 0.0;
-        return static_cast<double>(static_cast<float>(product_of(element))) + added;
+        return static_cast<double>(static_cast<float>(element.product())) + added;
     };
     return testing::outcome_of(repeatable, product(false), kernel, script,
-                               listing({{"a", 0, 1.1}, {"b", 0, 1.1}}), "n=1");
+                               "n=1:data=a[0]=1.1,b[0]=1.1");
 }
 
-const KernelDeclaration same_bits = scripted(product(false));
-const KernelDeclaration varies = KernelDeclaration(same_bits).not_deterministic();
+const KernelDeclaration same_bits;
+const KernelDeclaration varies = KernelDeclaration().not_deterministic();
 
 const std::string other_bits = "two calls on the same buffers differ; a kernel",
                   far_off = "two calls on the same buffers differ by more than rounding",
@@ -72,8 +71,8 @@ TEST_CASE("bits that differ where values do not are a failure") {
     const Script negates_zero = [](const ScriptedElement& element) {
         return element.call == 1 ? -0.0 : 0.0;
     };
-    const Outcome outcome = testing::outcome_of(repeatable, product(false), same_bits, negates_zero,
-                                                listing({}), "n=1");
+    const Outcome outcome =
+        testing::outcome_of(repeatable, product(false), same_bits, negates_zero, "n=1:data=zeros");
     CHECK(outcome.verdict == Verdict::failed);
     CHECK(outcome.worst.empty());
 }
@@ -99,14 +98,9 @@ TEST_CASE("between the calls is one on inputs that are times -3, or another orde
         seen.back().insert(seen.back().end(), element.inputs.begin(), element.inputs.end());
         return element.inputs[0] * element.inputs[3];
     };
-    const Outcome outcome = testing::outcome_of(repeatable, op, scripted(op, "grad_b"), script,
-                                                listing({{"a", 0, 1.0},
-                                                         {"a", 1, 2.0},
-                                                         {"b", 0, 3.0},
-                                                         {"b", 1, 4.0},
-                                                         {"dy", 0, 5.0},
-                                                         {"dy", 1, 6.0}}),
-                                                "n=2");
+    const Outcome outcome =
+        testing::outcome_of(repeatable, op, same_bits, script,
+                            "n=2:data=a[0]=1,a[1]=2,b[0]=3,b[1]=4,dy[0]=5,dy[1]=6", "grad_b");
     CHECK(outcome.verdict == Verdict::passed);
     const std::vector<double> own{1, 3, 4, 5, 2, 4, 6, 6}, other{-3, 4, 6, -15, -6, 3, 4, -18};
     CHECK(seen == std::vector{own, own, other, own});

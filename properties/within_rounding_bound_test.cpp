@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/numbers/element_bits.hpp"
 #include "properties/properties.hpp"
 #include "properties/tests/made_case.hpp"
 
@@ -20,10 +19,9 @@ namespace {
 std::vector<double> written;
 
 void write(const PassCall& call) {
-    const TensorView& y = call.tensors.back();
+    const Elements y(call.tensors.back());
     for (std::size_t i = 0; i < written.size(); ++i)
-        store_bits(y.data, static_cast<std::int64_t>(i), static_cast<int>(traits_of(y.dtype).bytes),
-                   bits_of(y.dtype, written[i]));
+        y.set(static_cast<std::int64_t>(i), written[i]);
 }
 
 Outcome outcome_of(const std::vector<Operator>& operators, KernelDeclaration kernel,
@@ -31,20 +29,7 @@ Outcome outcome_of(const std::vector<Operator>& operators, KernelDeclaration ker
     kernel.thunk = write;
     written = results;
     MadeCase made(operators, "forward", kernel, rest);
-    return within_rounding_bound(made.context);
-}
-
-/// y = x, declared as piecewise linear.
-Operator copy_operator() {
-    return declare_operator("copy")
-        .parameter("n")
-        .input("x", {"n"})
-        .output("y", {"n"})
-        .piecewise_linear()
-        .forward([]<class T>(const ForwardCall<T>& call) {
-            for (std::int64_t i = 0; i < call.parameter("n"); ++i)
-                call.output("y")(i) = call.input("x")(i);
-        });
+    return within_rounding_bound(made);
 }
 
 /// y = x w, and a whole number that is always 1.
@@ -89,14 +74,14 @@ TEST_CASE("a bound is told in ulps of the output's type, or of the sums' where t
         std::string rest;
         double ulps;
     };
-    const std::string one = "rows=1:data=x[0]=24,w[0]=20";
+    const std::string one = "n=1:data=x[0]=24,w[0]=20";
     const std::vector<Line> lines{
         // 480 is 0.9375 times the next power of two.
-        {dot_operator(), {}, one, 0.9375},
-        {dot_operator(), KernelDeclaration().accumulates_in(DType::f16), one, 0.9375},
+        {dot_product(), {}, one, 0.9375},
+        {dot_product(), KernelDeclaration().accumulates_in(DType::f16), one, 0.9375},
         // A product halfway between two floats.
-        {dot_operator(), KernelDeclaration().accumulates_in(DType::f64),
-         "rows=1:data=x[0]=1.000244140625,w[0]=1.000244140625", 0.5},
+        {dot_product(), KernelDeclaration().accumulates_in(DType::f64),
+         "n=1:data=x[0]=1.000244140625,w[0]=1.000244140625", 0.5},
         // The ulp of a whole number is 1; the difference is zero, which has none.
         {count_operator(), {}, "n=1:data=x[0]=3,w[0]=3", 9 * 0x1p-24}};
     for (const Line& line : lines) {
@@ -140,12 +125,12 @@ TEST_CASE("a kernel that may transform its data is told how to declare that") {
     };
     for (const Line& line : lines) {
         const Outcome outcome =
-            outcome_of({dot_operator()}, line.kernel, "rows=2:data=" + line.data, line.results);
+            outcome_of({dot_product()}, line.kernel, "n=2:data=" + line.data, line.results);
         CAPTURE(&line - lines.data());
         CHECK(outcome.verdict == (line.results == off(0, 0) ? Verdict::passed : Verdict::failed));
         CHECK(is_advised(outcome) == line.is_advised);
     }
-    const Outcome copied = outcome_of({copy_operator()}, {}, "n=1:data=x[0]=1", {2});
+    const Outcome copied = outcome_of({quotient()}, {}, "n=1:data=a[0]=1,b[0]=1", {2});
     CHECK(copied.verdict == Verdict::failed);
     CHECK_FALSE(is_advised(copied));
     // What it left unwritten is no rounding.
@@ -155,14 +140,13 @@ TEST_CASE("a kernel that may transform its data is told how to declare that") {
 }
 
 TEST_CASE("of a kernel that fails the step that departs is named") {
-    Operator chain = dot_operator();
+    Operator chain = dot_product();
     chain.name = "chain";
     chain.passes[0].steps = {{"dot.forward",
                               [](const Problem& problem) { return problem.print(); },
                               {{"x", "x"}, {"w", "w"}, {"y", "y"}}}};
     const auto message_of = [&](double result) {
-        return outcome_of({chain, dot_operator()}, {}, "rows=1:data=x[0]=2,w[0]=3", {result})
-            .message;
+        return outcome_of({chain, dot_product()}, {}, "n=1:data=x[0]=2,w[0]=3", {result}).message;
     };
     CHECK(message_of(6) == "");
     CHECK(message_of(7).find("departs is y, of step 1 of 1, dot.forward") != std::string::npos);

@@ -16,7 +16,7 @@
 #include "harness/devices/call_note.hpp"
 #include "harness/registry/not_supported.hpp"
 #include "harness/testing/device.hpp"
-#include "properties/tests/on_host.hpp"
+#include "properties/tests/made_case.hpp"
 
 namespace gradverify {
 
@@ -35,8 +35,8 @@ void launch_sleepy(const PassCall& call) {
 
 void launch_adding(const PassCall& call) {
     for (std::int64_t i = 0; i < call.problem.scalar("n"); ++i) {
-        call.tensors[4].as<float>()[i] += 100.0f;
-        call.tensors[5].as<float>()[i] += 200.0f;
+        Elements(call, "y").add(i, 100.0);
+        Elements(call, "kept").add(i, 200.0);
     }
 }
 
@@ -54,15 +54,14 @@ void throw_on_two(const PassCall& call) {
 
 const Registry& kernels() {
     static const auto registry = [] {
-        std::vector<KernelDeclaration> all{
-            host_kernel("sleepy", launch_sleepy),
-            host_kernel("sleepy", launch_sleepy),
-            host_kernel("right", launch_scaled),
-            host_kernel("adds", launch_adding).adds_to_outputs(),
-            host_kernel("refuses", refuse).may_refuse(),
-            host_kernel("refuses_two", refuse_two).may_refuse(),
-            host_kernel("throws_on_two", throw_on_two),
-            host_kernel("tensor_cores", launch_scaled).on_tensor_cores()};
+        std::vector<KernelDeclaration> all{scaled_kernel("sleepy", launch_sleepy),
+                                           scaled_kernel("sleepy", launch_sleepy),
+                                           scaled_kernel("right"),
+                                           scaled_kernel("adds", launch_adding).adds_to_outputs(),
+                                           scaled_kernel("refuses", refuse).may_refuse(),
+                                           scaled_kernel("refuses_two", refuse_two).may_refuse(),
+                                           scaled_kernel("throws_on_two", throw_on_two),
+                                           scaled_kernel("tensor_cores").on_tensor_cores()};
         all[1].device = checked_variant;
         return registry_of(all, scaled());
     }();
@@ -73,21 +72,12 @@ const Kernel& named(const std::string& kernel) {
     return *kernels().find_kernel("scaled.forward/" + kernel);
 }
 
-struct Scene {
-    Case checked;
-    Subject subject;
-    CaseInputs inputs;
-    Caller caller;
+struct CallScene : Scene {
+    CallScene(const std::string& kernel, const std::string& rest)
+        : Scene(kernels(), "scaled.forward/" + kernel, rest) {}
 
-    explicit Scene(const std::string& kernel, const std::string& rest)
-        : checked(case_of(kernels(), kernel, rest)),
-          subject(checked, kernels(), ValueKind::integers),
-          inputs(subject),
-          caller(subject, inputs) {}
-
-    std::vector<Array<double>> given() { return inputs.of(subject.pass()); }
-    CallResult call(const std::string& kernel) { return caller.call(named(kernel), given()); }
-    CallResult call_itself() { return caller.call(subject.kernel(), given()); }
+    CallResult call(const std::string& partner) { return caller.call(named(partner), given()); }
+    CallResult call_itself() { return caller.call(kernel(), given()); }
 };
 
 std::string letter_of(Poison poison) {
@@ -118,9 +108,9 @@ std::string said_without_device(Function function) {
         std::string said;
         try {
             LostDevice device;
-            const Scene scene("right", "n=1:seed=1");
-            run_launcher(device, scene.subject.declaration(),
-                         {.problem = scene.subject.problem(), .tensors = {}, .launch = {}}, {},
+            const CallScene scene("right", "n=1:seed=1");
+            run_launcher(device, scene.declaration(),
+                         {.problem = scene.problem(), .tensors = {}, .launch = {}}, {},
                          DelayedStream::none);
             said = function();
         } catch (const std::exception& thrown) {
@@ -149,7 +139,7 @@ TEST_CASE(
                                   {Poison::negative_huge, 0, Edge::begin}};
     for (int draw = 1; draw <= 8; ++draw) {
         CAPTURE(draw);
-        CHECK(Scene("right", "n=1:dense=" + std::to_string(draw)).caller.surroundings() ==
+        CHECK(CallScene("right", "n=1:dense=" + std::to_string(draw)).caller.surroundings() ==
               turns[(draw - 1) % 4]);
     }
 }
@@ -158,7 +148,7 @@ TEST_CASE("a seed's surroundings stay what they were, so that a printed case fai
     std::string parities, edges, poisons;
     for (int seed = 0; seed < 64; ++seed) {
         const Surroundings drawn =
-            Scene("right", "n=1:seed=" + std::to_string(seed)).caller.surroundings();
+            CallScene("right", "n=1:seed=" + std::to_string(seed)).caller.surroundings();
         parities += std::to_string(drawn.guard_parity);
         edges += drawn.edge == Edge::end ? "e" : "b";
         poisons += letter_of(drawn.poison);
@@ -179,7 +169,7 @@ TEST_CASE("streams are delayed in turn where there are two whose work may overla
 }
 
 TEST_CASE("the call before comes once, and the seconds of all calls count") {
-    Scene scene("sleepy", "n=1:seed=1:before=n=2");
+    CallScene scene("sleepy", "n=1:seed=1:before=n=2");
     calls_on_two = 0;
     const auto check_counts_nap_of = [&](int which, const auto& call) {
         const double before = scene.caller.seconds();
@@ -201,7 +191,7 @@ TEST_CASE("the call before comes once, and the seconds of all calls count") {
 TEST_CASE("a kernel is called on what its outputs hold, a partner is noted and is not") {
     note_case();
     const auto noted = [] { return std::string(worker_note().partners.data()); };
-    Scene scene("adds", "n=5:seed=1");
+    CallScene scene("adds", "n=5:seed=1");
     const CallResult own = scene.call_itself();
     CHECK(noted().empty());
     auto expected = scene.inputs.initial_outputs();
@@ -216,9 +206,9 @@ TEST_CASE("a kernel is called on what its outputs hold, a partner is noted and i
 }
 
 TEST_CASE("a kernel that refuses is not served; of a partner that is an error like others") {
-    Scene scene("refuses", "n=1:seed=1");
+    CallScene scene("refuses", "n=1:seed=1");
     CHECK_THROWS_AS(scene.call_itself(), NotServed);
-    CHECK(Scene("right", "n=1:seed=1").call("refuses").error == "refused: too odd");
+    CHECK(CallScene("right", "n=1:seed=1").call("refuses").error == "refused: too odd");
 }
 
 TEST_CASE("a device that was lost in the call before is told, and no other call made") {
@@ -230,14 +220,15 @@ TEST_CASE("a device that was lost in the call before is told, and no other call 
         const std::string told = line.error + " in the call before, on n=2";
         const auto said = [&](const auto& call) {
             return said_without_device([&] {
-                Scene scene(line.kernel, "n=1:seed=1:before=n=2");
+                CallScene scene(line.kernel, "n=1:seed=1:before=n=2");
                 return call(scene);
             });
         };
-        CHECK(said([](Scene& scene) { return scene.call_itself().error; }) == told);
-        CHECK(said([](Scene& scene) { return scene.caller.call_checked(scene.given()).error; }) ==
-              told);
-        CHECK(said([](Scene& scene) {
+        CHECK(said([](CallScene& scene) { return scene.call_itself().error; }) == told);
+        CHECK(said([](CallScene& scene) {
+                  return scene.caller.call_checked(scene.given()).error;
+              }) == told);
+        CHECK(said([](CallScene& scene) {
                   const auto results = scene.caller.call_twice(scene.given(), {});
                   return results.first.error + "; " + results.second.error;
               }) == told + "; " + told);
@@ -247,7 +238,7 @@ TEST_CASE("a device that was lost in the call before is told, and no other call 
 TEST_CASE("a device that a partner lost ends the process, one that the kernel lost its case") {
     const auto said = [](const std::string& kernel) {
         return said_without_device([&] {
-            const CallResult result = Scene("throws_on_two", "n=2:seed=1").call(kernel);
+            const CallResult result = CallScene("throws_on_two", "n=2:seed=1").call(kernel);
             return "error " + result.error;
         });
     };
@@ -262,8 +253,9 @@ TEST_CASE("a kernel takes numbers of its types, and on tensor cores factors of e
     };
     CHECK(is_taken("right", 4097, 4097));
     CHECK_FALSE(is_taken("right", 0, 0x1p24 + 1));
-    CHECK(is_taken("tensor_cores", 4097, 2048));
-    CHECK_FALSE(is_taken("tensor_cores", 0, 4097));
+    CHECK(is_taken("tensor_cores", 4097, 2047));
+    CHECK(is_taken("tensor_cores", 0, 4096));
+    CHECK_FALSE(is_taken("tensor_cores", 0, 2049));
 }
 
 }  // namespace gradverify

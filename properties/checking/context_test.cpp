@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "harness/devices/call_note.hpp"
-#include "properties/tests/on_host.hpp"
+#include "properties/tests/made_case.hpp"
 
 namespace gradverify {
 
@@ -18,33 +18,33 @@ namespace {
 
 void launch_one_more(const PassCall& call) {
     launch_scaled(call);
-    call.tensors[4].as<float>()[0] += 1.0f;
+    Elements(call, "y").add(0, 1.0);
 }
 
 void launch_dead(const PassCall&) { throw std::runtime_error("dead"); }
 
 /// Forgets the product, and so is right where x is zero.
 void launch_bias_alone(const PassCall& call) {
-    const auto* const b = call.tensors[3].as<const float>();
-    std::copy_n(b, call.problem.scalar("n"), call.tensors[4].as<float>());
-    std::fill_n(call.tensors[5].as<float>(), call.problem.scalar("n"), 0.0f);
+    for (std::int64_t i = 0; i < call.problem.scalar("n"); ++i) {
+        Elements(call, "y").set(i, Elements(call, "b")[i]);
+        Elements(call, "kept").set(i, 0.0);
+    }
 }
 
 KernelDeclaration on_cuda_alone() {
-    KernelDeclaration kernel = host_kernel("elsewhere", launch_scaled);
+    KernelDeclaration kernel = scaled_kernel("elsewhere");
     kernel.device = "cuda";
     return kernel;
 }
 
 const Registry& kernels() {
     static const Registry registry = registry_of(
-        {host_kernel("a_dead", launch_dead), host_kernel("a_wrong", launch_one_more),
-         host_kernel("b_right", launch_scaled),
-         host_kernel("c_half", launch_bias_alone).storage("w", DType::f16),
-         host_kernel("own", launch_scaled), host_kernel("adds", launch_scaled).adds_to_outputs(),
-         host_kernel("transforms", launch_scaled).norm_wise(80.0),
-         host_kernel("pairs", launch_scaled).where("n", multiple_of(2)),
-         host_kernel("deadly", launch_scaled), on_cuda_alone()},
+        {scaled_kernel("a_dead", launch_dead), scaled_kernel("a_wrong", launch_one_more),
+         scaled_kernel("b_right"),
+         scaled_kernel("c_half", launch_bias_alone).storage("w", DType::f16), scaled_kernel("own"),
+         scaled_kernel("adds").adds_to_outputs(), scaled_kernel("transforms").norm_wise(80.0),
+         scaled_kernel("pairs").where("n", multiple_of(2)), scaled_kernel("deadly"),
+         on_cuda_alone()},
         scaled());
     return registry;
 }
@@ -53,25 +53,19 @@ const Kernel& named(const std::string& kernel) {
     return *kernels().find_kernel("scaled.forward/" + kernel);
 }
 
-/// A case of `own`.
-struct Scene {
-    Case checked;
-    CaseContext context;
-
-    explicit Scene(const std::string& rest, const std::string& kernel = "own")
-        : checked(case_of(kernels(), kernel, rest)),
-          context(checked, kernels(), ValueKind::integers) {}
-};
+Scene scene_of(const std::string& rest, const std::string& kernel = "own") {
+    return {kernels(), "scaled.forward/" + kernel, rest};
+}
 
 }  // namespace
 
 TEST_CASE("a partner is another kernel of exact results, on the case's device and problem") {
     distrust("scaled.forward/deadly");
     const auto partners_at = [](const std::string& rest) {
-        const Scene scene(rest);
+        const Scene scene = scene_of(rest);
         std::string partners;
         for (const Kernel& kernel : kernels().kernels())
-            if (can_be_partner(scene.context, kernel))
+            if (can_be_partner(scene, kernel))
                 partners += kernel.name.substr(kernel.name.find('/') + 1) + " ";
         return partners;
     };
@@ -94,25 +88,24 @@ TEST_CASE(
                              // No number of half.
                              {"b[0]=5,w[0]=4097", {right}, nullptr}}) {
         CAPTURE(line.data);
-        Scene scene("n=1:data=" + line.data);
-        CHECK(sound_forward(scene.context, line.unsound) == line.sound);
+        Scene scene = scene_of("n=1:data=" + line.data);
+        CHECK(sound_forward(scene, line.unsound) == line.sound);
     }
 }
 
 TEST_CASE("a kernel's result is right where the outputs that are asked for are") {
     const std::string rest = "n=2:data=b[0]=5,x[1]=3,w[0]=2";
-    Scene right(rest), wrong(rest, "a_wrong");
+    Scene right = scene_of(rest), wrong = scene_of(rest, "a_wrong");
     const auto result_of = [](Scene& scene) {
-        return scene.context.caller.call(scene.context.kernel(),
-                                         scene.context.inputs.of(scene.context.pass()));
+        return scene.caller.call(scene.kernel(), scene.given());
     };
     CallResult result = result_of(right);
-    CHECK(is_right(right.context, result));
-    CHECK_FALSE(is_right(wrong.context, result_of(wrong)));
+    CHECK(is_right(right, result));
+    CHECK_FALSE(is_right(wrong, result_of(wrong)));
     result.outputs[1].data[1] = 2.0;
     result.output_types[1] = DType::f16;
-    CHECK_FALSE(is_right(right.context, result));
-    const auto expected = right.context.oracle.expected();
+    CHECK_FALSE(is_right(right, result));
+    const auto expected = right.oracle.expected();
     const auto asked = compare_outputs(result, expected, {.output_mask = 2});
     REQUIRE(asked.size() == 1);
     CHECK(asked[0].worst.at(0).tensor == "kept");
@@ -121,11 +114,11 @@ TEST_CASE("a kernel's result is right where the outputs that are asked for are")
 }
 
 TEST_CASE("the tangent's inputs keep what the moved tensor is multiplied by, and indices") {
-    Scene scene("n=1,rows=2:data=index[0]=1,x[0]=3,w[1]=2,b[0]=5,dy[0]=7");
+    Scene scene = scene_of("n=1,rows=2:data=index[0]=1,x[0]=3,w[1]=2,b[0]=5,dy[0]=7");
     const auto tangent = [&](const std::string& tensor, std::vector<double> direction) {
         std::vector<std::vector<double>> all;
         const Sizes sizes{static_cast<std::int64_t>(direction.size())};
-        for (auto& input : tangent_inputs(scene.context, tensor, {sizes, std::move(direction)}))
+        for (auto& input : tangent_inputs(scene, tensor, {sizes, std::move(direction)}))
             all.push_back(input.data);
         return all;
     };
@@ -133,12 +126,12 @@ TEST_CASE("the tangent's inputs keep what the moved tensor is multiplied by, and
     CHECK(tangent("x", {4}) == Rows{{1}, {4}, {0, 2}, {0}});
     CHECK(tangent("w", {4, 6}) == Rows{{1}, {3}, {4, 6}, {0}});
     CHECK(tangent("b", {4}) == Rows{{1}, {0}, {0, 0}, {4}});
-    CHECK(with_cotangents(scene.context, {{{1}, {11}}, {{1}, {3}}}) == 77);
+    CHECK(with_cotangents(scene, {{{1}, {11}}, {{1}, {3}}}) == 77);
     // The saved output has no cotangent, though one could be drawn.
-    Scene drawn("n=1,rows=2:seed=1");
-    const double dy = drawn.context.inputs["dy"].data[0];
-    CHECK(drawn.context.inputs["dkept"].data[0] != 0.0);
-    CHECK(with_cotangents(drawn.context, {{{1}, {11}}, {{1}, {3}}}) == 11.0 * dy);
+    Scene drawn = scene_of("n=1,rows=2:seed=1");
+    const double dy = drawn.inputs["dy"].data[0];
+    CHECK(drawn.inputs["dkept"].data[0] != 0.0);
+    CHECK(with_cotangents(drawn, {{{1}, {11}}, {{1}, {3}}}) == 11.0 * dy);
 }
 
 }  // namespace gradverify

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/numbers/autodiff/decisions.hpp"
+#include "harness/testing/declarations.hpp"
 #include "properties/tests/made_case.hpp"
 
 namespace gradverify {
@@ -16,35 +17,11 @@ using namespace testing;
 
 namespace {
 
-/// y = x w, which is exact on integers.
-Operator product_operator() {
-    return declare_operator("product")
-        .parameter("n")
-        .input("x", {"n"})
-        .input("w", {"n"})
-        .output("y", {"n"})
-        .sum_of_products({{"x", "w"}})
-        .forward([]<class T>(const ForwardCall<T>& call) {
-            for (std::int64_t i = 0; i < call.parameter("n"); ++i)
-                call.output("y")(i) = call.input("x")(i) * call.input("w")(i);
-        });
-}
+const auto twice = []<class T>(const T& x) { return x + x; };
 
-/// y = 2 x, not declared as exact.
-Operator double_operator(const char* name) {
-    return declare_operator(name)
-        .parameter("n")
-        .input("x", {"n"})
-        .output("y", {"n"})
-        .forward([]<class T>(const ForwardCall<T>& call) {
-            for (std::int64_t i = 0; i < call.parameter("n"); ++i)
-                call.output("y")(i) = call.input("x")(i) + call.input("x")(i);
-        });
-}
-
-/// The same, where no branch is decided.
+/// Doubles, where no branch is decided.
 Operator undecided_operator() {
-    Operator op = double_operator("undecided");
+    Operator op = elementwise(twice, "undecided");
     op.passes[0].bounded_reference = [](const Problem&, Inputs<Bounded>, Outputs<Bounded>) {
         throw UndecidedComparison("a tie");
     };
@@ -56,7 +33,7 @@ Operator chain_operator(bool is_exact, const std::string& second, bool has_steps
     const auto same = [](const Problem& problem) { return problem.print(); };
     std::vector<Step> steps;
     if (has_steps)
-        steps = {{"product.forward", same, {{"x", "x"}, {"w", "w"}, {"y", "h"}}},
+        steps = {{"product.forward", same, {{"a", "x"}, {"b", "w"}, {"y", "h"}}},
                  {second + ".forward", same, {{"x", "h"}, {"y", "y"}}}};
     OperatorDeclaration op = declare_operator("chain")
                                  .parameter("n")
@@ -79,11 +56,11 @@ Operator chain_operator(bool is_exact, const std::string& second, bool has_steps
 /// What is said of a kernel that left these numbers.
 std::string said_of(const Operator& chain, const KernelDeclaration& kernel, const std::string& data,
                     double h, double y) {
-    MadeCase made({chain, product_operator(), double_operator("double"), undecided_operator()},
-                  "forward", kernel, "n=1:data=" + data);
+    MadeCase made({chain, product(), elementwise(twice, "double"), undecided_operator()}, "forward",
+                  kernel, "n=1:data=" + data);
     CallResult result;
     result.outputs = {{{1}, {h}}, {{1}, {y}}};
-    return departing_step(made.context, result);
+    return departing_step(made, result);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "properties/tests/on_host.hpp"
+#include "properties/tests/made_case.hpp"
 
 namespace gradverify {
 
@@ -46,57 +46,51 @@ const Registry& kernels() {
                         for (std::int64_t i = 0; i < x.size(0); ++i)
                             call.output("y")(i) = max(x(i), T(0.0));
                     }));
-        all.add(host_kernel("plain").with_empty_problems());
-        all.add(host_kernel("any_index").with_invalid_indices());
-        all.add(host_kernel("adds").adds_to_outputs());
-        all.add(host_kernel("plain", nullptr, "total").with_empty_problems());
-        all.add(host_kernel("half", nullptr, "total").storage(DType::f16));
-        all.add(host_kernel("plain", nullptr, "positive"));
-        all.add(host_kernel("plain", nullptr, "gate"));
+        for (const KernelDeclaration& kernel :
+             {scaled_kernel("plain").with_empty_problems(),
+              scaled_kernel("any_index").with_invalid_indices(),
+              scaled_kernel("adds").adds_to_outputs(),
+              host_kernel("total.forward/plain").with_empty_problems(),
+              host_kernel("total.forward/half").storage(DType::f16),
+              host_kernel("positive.forward/plain"), host_kernel("gate.forward/plain")})
+            all.add(kernel);
         all.check();
         return all;
     }();
     return registry;
 }
 
-/// The inputs of a case on integers, and what they are of.
-struct Given {
-    Case checked;
-    Subject subject;
-    CaseInputs inputs;
-
-    Given(const std::string& kernel, const std::string& rest, ValueKind kind = ValueKind::integers)
-        : checked(case_of(kernels(), kernel, rest)),
-          subject(checked, kernels(), kind),
-          inputs(subject) {}
-};
+/// A case of an operator's kernel, as in `total/half`.
+Scene scene_of(std::string kernel, const std::string& rest) {
+    return {kernels(), kernel.replace(kernel.find('/'), 1, ".forward/"), rest};
+}
 
 /// Why a case's data is refused; empty where it is taken.
 std::string why_refused(const std::string& kernel, const std::string& rest) {
-    return refusal([&] { Given(kernel, rest); });
+    return refusal([&] { scene_of(kernel, rest); });
 }
 
 }  // namespace
 
 TEST_CASE("listed data must be integers, unless a domain may hold none") {
-    for (const char* kernel : {"total.forward/plain", "gate.forward/plain", "plain"})
+    for (const char* kernel : {"total/plain", "gate/plain", "scaled/plain"})
         CHECK(why_refused(kernel, "n=1:data=x[0]=0.5") == "data: matches_reference needs integers");
-    CHECK(why_refused("positive.forward/plain", "n=1:data=x[0]=0.5").empty());
-    CHECK(why_refused("positive.forward/plain", "n=1:data=x[0]=-1") ==
+    CHECK(why_refused("positive/plain", "n=1:data=x[0]=0.5").empty());
+    CHECK(why_refused("positive/plain", "n=1:data=x[0]=-1") ==
           "data: x[0] is outside of the tensor's values");
 }
 
 TEST_CASE("NaN adds nothing to a sum that must stay exact") {
     const std::string data = "n=2:data=x[0]=16777216,x[1]=";
-    CHECK(why_refused("total.forward/plain", data + "nan").empty());
-    CHECK(why_refused("total.forward/plain", data + "inf").empty());
-    CHECK(why_refused("total.forward/plain", data + "1") ==
+    CHECK(why_refused("total/plain", data + "nan").empty());
+    CHECK(why_refused("total/plain", data + "inf").empty());
+    CHECK(why_refused("total/plain", data + "1") ==
           "data: its sums go beyond 2^24, where integers are no longer exact");
 }
 
 TEST_CASE("a result that is no number by definition is no sum that could be inexact") {
-    CHECK(why_refused("any_index", "n=2:data=index[0]=-1").empty());
-    CHECK(why_refused("plain", "n=2:data=index[0]=-1") ==
+    CHECK(why_refused("scaled/any_index", "n=2:data=index[0]=-1").empty());
+    CHECK(why_refused("scaled/plain", "n=2:data=index[0]=-1") ==
           "data: index[0] is outside of the tensor's values");
 }
 
@@ -105,13 +99,13 @@ TEST_CASE("integers of a domain are exact as far as the data at hand is") {
         std::string kernel, rest;
         bool stays;
     };
-    for (const Line& line : {Line{"positive.forward/plain", "n=2:data=x[0]=3,x[1]=2", true},
-                             {"positive.forward/plain", "n=1:data=x[0]=0.5", false},
-                             {"positive.forward/plain", "n=2:data=x[0]=16777216,x[1]=1", false},
+    for (const Line& line : {Line{"positive/plain", "n=2:data=x[0]=3,x[1]=2", true},
+                             {"positive/plain", "n=1:data=x[0]=0.5", false},
+                             {"positive/plain", "n=2:data=x[0]=16777216,x[1]=1", false},
                              // Drawn without a domain, terms of both signs cancel.
-                             {"total.forward/half", "n=100000:seed=1", true}}) {
+                             {"total/half", "n=100000:seed=1", true}}) {
         CAPTURE(line.rest);
-        CHECK(Given(line.kernel, line.rest).inputs.stay_integers() == line.stays);
+        CHECK(scene_of(line.kernel, line.rest).inputs.stay_integers() == line.stays);
     }
 }
 
@@ -120,25 +114,25 @@ TEST_CASE("results may be NaN where an input is, an index is invalid, or there i
         std::string kernel, rest;
         bool has_invalid, admits_nan;
     };
-    for (const Line& line : {Line{"plain", "n=2:data=index[0]=0,x[0]=1", false, false},
-                             {"any_index", "n=2:data=index[0]=0,x[0]=1", false, false},
-                             {"any_index", "n=2:data=index[1]=1", true, true},
-                             {"any_index", "n=2:data=index[0]=-1", true, true},
-                             {"plain", "n=0:seed=1", false, true},
-                             {"total.forward/plain", "n=0:seed=1", false, true},
-                             {"total.forward/plain", "n=2:data=x[1]=nan", false, true},
-                             {"total.forward/plain", "n=2:data=x[1]=inf", false, false},
-                             {"total.forward/plain", "n=2:data=x[1]=1", false, false}}) {
+    for (const Line& line : {Line{"scaled/plain", "n=2:data=index[0]=0,x[0]=1", false, false},
+                             {"scaled/any_index", "n=2:data=index[0]=0,x[0]=1", false, false},
+                             {"scaled/any_index", "n=2:data=index[1]=1", true, true},
+                             {"scaled/any_index", "n=2:data=index[0]=-1", true, true},
+                             {"scaled/plain", "n=0:seed=1", false, true},
+                             {"total/plain", "n=0:seed=1", false, true},
+                             {"total/plain", "n=2:data=x[1]=nan", false, true},
+                             {"total/plain", "n=2:data=x[1]=inf", false, false},
+                             {"total/plain", "n=2:data=x[1]=1", false, false}}) {
         CAPTURE(line.kernel);
         CAPTURE(line.rest);
-        Given given(line.kernel, line.rest);
+        Scene given = scene_of(line.kernel, line.rest);
         CHECK(given.inputs.have_invalid_indices() == line.has_invalid);
         CHECK(given.inputs.admit_nan() == line.admits_nan);
     }
 }
 
 TEST_CASE("an accumulating kernel finds integers in its outputs, which are added and taken away") {
-    Given given("adds", "n=40:seed=1");
+    Scene given = scene_of("scaled/adds", "n=40:seed=1");
     const auto& initial = given.inputs.initial_outputs();
     REQUIRE(initial.size() == 2);
     for (const Array<double>& output : initial) {
@@ -159,11 +153,11 @@ TEST_CASE("an accumulating kernel finds integers in its outputs, which are added
     for (const Array<double>& result : results)
         CHECK(result.data == std::vector<double>(40, 100.0));
 
-    CHECK(Given("plain", "n=40:seed=1").inputs.initial_outputs().empty());
+    CHECK(scene_of("scaled/plain", "n=40:seed=1").inputs.initial_outputs().empty());
 }
 
 TEST_CASE("of copies, whose tensors no host holds, nothing is drawn") {
-    Case checked = case_of(kernels(), "adds", "n=40:seed=1");
+    Case checked = case_of(kernels(), "scaled.forward/adds", "n=40:seed=1");
     checked.setting.copies = Copies{"n", 1000};
     const Subject subject(checked, kernels(), ValueKind::integers);
     CHECK(CaseInputs(subject).initial_outputs().empty());

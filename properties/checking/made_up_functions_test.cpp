@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "harness/base/random.hpp"
-#include "harness/testing/operator.hpp"
 #include "properties/checking/directions.hpp"
+#include "properties/tests/made_case.hpp"
 
 namespace gradverify {
 
@@ -27,17 +27,11 @@ using Along = decltype(Operator::along);
 
 /// What it returns is asked of a case of `toy` whose x has this number of elements.
 template <class Ask>
-auto in_case(Operator op, std::int64_t elements, const Data& data, const Ask& ask) {
+auto in_case(Operator op, std::int64_t elements, const std::string& data, const Ask& ask) {
     const Registry registry = registry_of({toy_kernel("any")}, std::move(op));
-    const ParameterSpace& space = registry.find_operator("toy")->space;
-    const Case checked{.kernel = "toy.forward/any",
-                       .property = "matches_finite_differences",
-                       .device = "cpu",
-                       .problem = Problem::parse(space, fmt::format("n=1,in={}", elements)),
-                       .data = data,
-                       .setting = {}};
-    CaseContext context(checked, registry, ValueKind::mantissas);
-    return ask(context);
+    Scene scene(registry, "toy.forward/any", fmt::format("n=1,in={}:{}", elements, data),
+                ValueKind::mantissas);
+    return ask(scene);
 }
 
 Operator toy_along(Along along, double work = 1.0) {
@@ -62,7 +56,7 @@ Outcome outcome_of(const Along& along, const std::vector<double>& values,
     const auto gradient =
         gradient_of(values, bounds, std::vector<double>(values.size(), by_branches));
     return in_case(
-        toy_along(along), gradient.values.size(1), {.is_explicit = true, .elements = {}},
+        toy_along(along), gradient.values.size(1), "data=zeros",
         [&](CaseContext& context) { return matches_derivatives_along(context, {gradient}); });
 }
 
@@ -88,11 +82,10 @@ bool contradicts_itself(const AtStep& at, const Surroundings& given = {}) {
     });
     op.inputs.front().may_be_nan = true;
     op.inputs.front().domain = [&](const Problem&) { return domain; };
-    Data data{.is_explicit = true, .elements = {}};
-    for (std::size_t i = 0; i < given.x.size(); ++i) {
-        data.elements.push_back({"x", static_cast<std::int64_t>(i), given.x[i]});
-        data.elements.push_back({"dy", static_cast<std::int64_t>(i), given.dy[i]});
-    }
+    std::string data;
+    for (std::size_t i = 0; i < given.x.size(); ++i)
+        data += fmt::format("{}x[{}]={},dy[{}]={}", i == 0 ? "data=" : ",", i, given.x[i], i,
+                            given.dy[i]);
     // Whatever the kernel gave, it is not charged.
     const auto gradient = gradient_of(std::vector<double>(given.x.size(), 0.0),
                                       std::vector<Bound>(given.x.size(), INFINITY),
@@ -118,23 +111,23 @@ long beside(double step) {
 }  // namespace
 
 TEST_CASE("values jump by no more than the rounding of the numbers that they were made from") {
-    struct Row {
+    struct Line {
         std::vector<double> x, dy;
         double magnitude, size;
     };
-    for (const Row& row :
-         {Row{{0}, {0}, 0, 0}, Row{{0}, {3}, 0, 3}, Row{{0}, {3}, 7, 10},
-          Row{{0, -5, 2}, {1, -2, 0.5}, 0, 17.5}, Row{{0, INFINITY, 3}, {0, 0, 1}, 0, 3}}) {
+    for (const Line& line :
+         {Line{{0}, {0}, 0, 0}, Line{{0}, {3}, 0, 3}, Line{{0}, {3}, 7, 10},
+          Line{{0, -5, 2}, {1, -2, 0.5}, 0, 17.5}, Line{{0, INFINITY, 3}, {0, 0, 1}, 0, 3}}) {
         const auto jumps_by = [&](double jump) {
             return contradicts_itself(
                 [&](double step) {
                     return ValueAlong{.value = std::copysign(jump, step),
-                                      .magnitude = row.magnitude};
+                                      .magnitude = line.magnitude};
                 },
-                {.x = row.x, .dy = row.dy});
+                {.x = line.x, .dy = line.dy});
         };
-        const double rounding = 0x1p-36 * row.size;
-        CAPTURE(row.size);
+        const double rounding = 0x1p-36 * line.size;
+        CAPTURE(line.size);
         CHECK_FALSE(jumps_by(rounding));
         CHECK(jumps_by(std::nextafter(rounding, 1.0)));
     }
@@ -243,99 +236,99 @@ TEST_CASE("any of the steps may tell alone, down to the last") {
 }
 
 TEST_CASE("a function that jumps within the first step agrees at a later one, beyond rounding") {
-    struct Row {
+    struct Line {
         double derivative, first, later, rounding;
         bool contradicts;
     };
     // The rounding is told at the second step, and is 16 times as large at each that follows.
-    for (const Row& row :
-         {Row{1, 1, 1.5, 0, false}, Row{1, 1.5, 1, 0.125, false}, Row{1, 1.5, 1, 0.2, false},
-          Row{1, 1.5, 1, 0.3, true}, Row{0, 0.5, 0, 0.25, true}, Row{0, 0.5, 0, 0.2499, false}}) {
-        CAPTURE(row.rounding);
+    for (const Line& line : {Line{1, 1, 1.5, 0, false}, Line{1, 1.5, 1, 0.125, false},
+                             Line{1, 1.5, 1, 0.2, false}, Line{1, 1.5, 1, 0.3, true},
+                             Line{0, 0.5, 0, 0.25, true}, Line{0, 0.5, 0, 0.2499, false}}) {
+        CAPTURE(line.rounding);
         CHECK(contradicts_itself([&](double step) {
                   const bool is_first = exponent_of(step) >= -5;
-                  return ValueAlong{.value = (is_first ? row.first : row.later) * step,
-                                    .magnitude = row.rounding * 0x1p+28,
-                                    .derivative = row.derivative};
-              }) == row.contradicts);
+                  return ValueAlong{.value = (is_first ? line.first : line.later) * step,
+                                    .magnitude = line.rounding * 0x1p+28,
+                                    .derivative = line.derivative};
+              }) == line.contradicts);
     }
 }
 
 // ---- gradients against derivatives
 
 TEST_CASE("a smooth gradient is the derivative, but for its bound and a double's rounding") {
-    struct Row {
+    struct Line {
         std::vector<double> slopes, gradient;
         std::vector<Bound> bounds;
         Verdict verdict;
     };
     const double small = 0x1p-10;
-    for (const Row& row : {
-             Row{{1}, {1 + 0x1p-41}, {}, Verdict::passed},
-             Row{{1}, {1 + 0x1p-39}, {}, Verdict::failed},
-             Row{{small}, {small * (1 + 0x1p-41)}, {}, Verdict::passed},
-             Row{{small}, {small * (1 + 0x1p-38)}, {}, Verdict::failed},
-             Row{{1}, {INFINITY}, {}, Verdict::failed},
-             Row{{1}, {nan}, {}, Verdict::failed},
-             Row{{nan}, {5}, {}, Verdict::vacuous},
+    for (const Line& line : {
+             Line{{1}, {1 + 0x1p-41}, {}, Verdict::passed},
+             Line{{1}, {1 + 0x1p-39}, {}, Verdict::failed},
+             Line{{small}, {small * (1 + 0x1p-41)}, {}, Verdict::passed},
+             Line{{small}, {small * (1 + 0x1p-38)}, {}, Verdict::failed},
+             Line{{1}, {INFINITY}, {}, Verdict::failed},
+             Line{{1}, {nan}, {}, Verdict::failed},
+             Line{{nan}, {5}, {}, Verdict::vacuous},
              // However far another element may be off.
-             Row{{1, 0}, {1 + 0x1p-41, 7}, {0.0, INFINITY}, Verdict::passed},
-             Row{{1, 0}, {1.001, 7}, {0.0, INFINITY}, Verdict::failed},
-             Row{{1, 0}, {1, 7}, {0.0, Bound::none()}, Verdict::passed},
-             Row{{0, 1}, {7, 1}, {Bound::none(), 0.0}, Verdict::passed},
+             Line{{1, 0}, {1 + 0x1p-41, 7}, {0.0, INFINITY}, Verdict::passed},
+             Line{{1, 0}, {1.001, 7}, {0.0, INFINITY}, Verdict::failed},
+             Line{{1, 0}, {1, 7}, {0.0, Bound::none()}, Verdict::passed},
+             Line{{0, 1}, {7, 1}, {Bound::none(), 0.0}, Verdict::passed},
          }) {
         const auto along = [&](const Problem&, Inputs<double> inputs, std::size_t,
                                const Array<double>& direction, Inputs<double>) {
             ValueAlong point;
-            for (std::size_t i = 0; i < row.slopes.size(); ++i) {
-                point.value += row.slopes[i] * inputs[0].data[i];
-                point.derivative += row.slopes[i] * direction.data[i];
+            for (std::size_t i = 0; i < line.slopes.size(); ++i) {
+                point.value += line.slopes[i] * inputs[0].data[i];
+                point.derivative += line.slopes[i] * direction.data[i];
             }
             return point;
         };
-        CAPTURE(row.gradient[0]);
-        CHECK(outcome_of(along, row.gradient, row.bounds).verdict == row.verdict);
+        CAPTURE(line.gradient[0]);
+        CHECK(outcome_of(along, line.gradient, line.bounds).verdict == line.verdict);
     }
 }
 
 TEST_CASE("at a kink the gradient lies between the sums of each output's two slopes") {
     // The slopes of two outputs, times their cotangents.
-    struct Row {
+    struct Line {
         std::array<double, 2> right, left;
         double by_branches, low, high;
     };
-    for (const Row& row :
-         {Row{{1, -2}, {3, 1}, nan, -1, 4}, Row{{3, 1}, {1, -2}, nan, -1, 4},
-          Row{{3, -2}, {1, 1}, nan, -1, 4}, Row{{3, -2}, {1, 1}, 2, -1, 4},
-          Row{{3, -2}, {1, 1}, 6, -1, 6}, Row{{3, -2}, {1, 1}, -3, -3, 4},
-          Row{{3, -2}, {1, 1}, INFINITY, -1, 4}, Row{{3, -2}, {1, 1}, -INFINITY, -1, 4},
+    for (const Line& line :
+         {Line{{1, -2}, {3, 1}, nan, -1, 4}, Line{{3, 1}, {1, -2}, nan, -1, 4},
+          Line{{3, -2}, {1, 1}, nan, -1, 4}, Line{{3, -2}, {1, 1}, 2, -1, 4},
+          Line{{3, -2}, {1, 1}, 6, -1, 6}, Line{{3, -2}, {1, 1}, -3, -3, 4},
+          Line{{3, -2}, {1, 1}, INFINITY, -1, 4}, Line{{3, -2}, {1, 1}, -INFINITY, -1, 4},
           // No kink for a step backwards.
-          Row{{3, -2}, {3, -2}, nan, 1, 1}}) {
+          Line{{3, -2}, {3, -2}, nan, 1, 1}}) {
         const auto along = [&](const Problem&, Inputs<double> inputs, std::size_t,
                                const Array<double>& direction, Inputs<double>) {
             const double v = direction.data[0];
-            const auto& slopes = v > 0.0 ? row.right : row.left;
+            const auto& slopes = v > 0.0 ? line.right : line.left;
             ValueAlong point{.derivative = v * (slopes[0] + slopes[1])};
             point.value = point.derivative / v * inputs[0].data[0];
-            point.is_kink = inputs[0].data[0] == 0.0 && (v > 0.0 || row.left != row.right);
+            point.is_kink = inputs[0].data[0] == 0.0 && (v > 0.0 || line.left != line.right);
             if (point.is_kink) point.terms = {v * slopes[0], v * slopes[1]};
             return point;
         };
-        CAPTURE(row.by_branches);
-        CAPTURE(row.low);
-        CAPTURE(row.high);
+        CAPTURE(line.by_branches);
+        CAPTURE(line.low);
+        CAPTURE(line.high);
         const auto outcome = [&](double gradient) {
-            return outcome_of(along, {gradient}, {}, row.by_branches);
+            return outcome_of(along, {gradient}, {}, line.by_branches);
         };
-        CHECK(outcome(row.low).verdict != Verdict::failed);
-        CHECK(outcome(row.high).verdict != Verdict::failed);
-        for (const double beyond : {row.low - 1e-6, row.high + 1e-6}) {
+        CHECK(outcome(line.low).verdict != Verdict::failed);
+        CHECK(outcome(line.high).verdict != Verdict::failed);
+        for (const double beyond : {line.low - 1e-6, line.high + 1e-6}) {
             const Outcome wrong = outcome(beyond);
             REQUIRE(wrong.verdict == Verdict::failed);
             const WrongElement& element = wrong.worst.back();
             CHECK(element.tensor == "dx");
-            CHECK(element.want == (row.low + row.high) / 2.0);
-            CHECK(element.bound == doctest::Approx((row.high - row.low) / 2.0));
+            CHECK(element.want == (line.low + line.high) / 2.0);
+            CHECK(element.bound == doctest::Approx((line.high - line.low) / 2.0));
         }
     }
 }
@@ -385,30 +378,31 @@ TEST_CASE("a small gradient is compared element by element too, a large one alon
 }
 
 TEST_CASE("a gradient is small up to 24 elements, and 65536 multiply-adds for all of them") {
-    struct Row {
+    struct Line {
         std::int64_t elements;
         double work;
         bool is_small;
     };
-    for (const Row& row : {Row{24, 1, true}, Row{25, 1, false}, Row{16, 4096, true},
-                           Row{16, 4097, false}, Row{2, 40000, false}, Row{1, 65536, true}}) {
+    for (const Line& line : {Line{24, 1, true}, Line{25, 1, false}, Line{16, 4096, true},
+                             Line{16, 4097, false}, Line{2, 40000, false}, Line{1, 65536, true}}) {
         const auto gradient =
-            gradient_of(std::vector<double>(static_cast<std::size_t>(row.elements), 0.0), {}, {});
-        CAPTURE(row.elements);
-        CAPTURE(row.work);
-        CHECK(in_case(toy_along({}, row.work), row.elements, {}, [&](const CaseContext& context) {
-                  return moves_each_element(context, gradient);
-              }) == row.is_small);
+            gradient_of(std::vector<double>(static_cast<std::size_t>(line.elements), 0.0), {}, {});
+        CAPTURE(line.elements);
+        CAPTURE(line.work);
+        CHECK(in_case(toy_along({}, line.work), line.elements, "seed=0",
+                      [&](const CaseContext& context) {
+                          return moves_each_element(context, gradient);
+                      }) == line.is_small);
     }
 }
 
 TEST_CASE("of many gradients three are compared by values, by turns") {
-    struct Row {
+    struct Line {
         std::uint64_t seed;
         std::set<std::size_t> by_values;
     };
-    for (const Row& row :
-         {Row{0, {0, 1, 2}}, Row{4, {1, 2, 3}}, Row{2, {0, 3, 4}}, Row{3, {0, 1, 4}}}) {
+    for (const Line& line :
+         {Line{0, {0, 1, 2}}, Line{4, {1, 2, 3}}, Line{2, {0, 3, 4}}, Line{3, {0, 1, 4}}}) {
         std::array<int, 5> calls{};
         Operator op = toy_along([&](const Problem&, Inputs<double>, std::size_t which,
                                     const Array<double>&, Inputs<double>) {
@@ -424,15 +418,15 @@ TEST_CASE("of many gradients three are compared by values, by turns") {
             gradients.push_back(gradient_of({0.0}, {0.0}, {nan}));
             gradients.back().tensor = name;
         }
-        in_case(std::move(op), 1, {.seed = row.seed, .elements = {}}, [&](CaseContext& context) {
+        in_case(std::move(op), 1, fmt::format("seed={}", line.seed), [&](CaseContext& context) {
             return matches_derivatives_along(context, gradients);
         });
         std::set<std::size_t> by_values;
         // Two directions and one element are looked at without a step.
         for (std::size_t which = 0; which < calls.size(); ++which)
             if (calls[which] > 3) by_values.insert(which);
-        CAPTURE(row.seed);
-        CHECK(by_values == row.by_values);
+        CAPTURE(line.seed);
+        CHECK(by_values == line.by_values);
     }
 }
 

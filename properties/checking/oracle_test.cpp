@@ -75,11 +75,11 @@ TEST_CASE("a bound counts the roundings of the arithmetic that the kernel declar
         double relative;
         const char* pass = "forward";
     };
-    const std::string one = "rows=1:data=x[0]=24,w[0]=20",
-                      two = "rows=1,terms=2:data=x[0]=24,w[0]=20,x[1]=24,w[1]=20",
-                      saved = "n=1:data=dy[0]=1,x[0]=240", ratio = "n=1:data=a[0]=480,b[0]=1";
-    const Operator dot = dot_operator(), quotient = quotient_operator(),
-                   square = square_operator({}), counted = square_operator(whole_numbers(0, 1000));
+    const std::string one = "n=1:data=x[0]=24,w[0]=20",
+                      two = "n=1,c=2:data=x[0]=24,w[0]=20,x[1]=24,w[1]=20",
+                      saved = "n=1:data=dy[0]=1,x[0]=240", parts = "n=1:data=a[0]=480,b[0]=1";
+    const Operator dot = dot_product(), ratio = quotient(), square = square_operator({}),
+                   counted = square_operator(whole_numbers(0, 1000));
     const std::vector<Line> lines{
         {dot, declared(), one, f32},
         {dot, declared().storage(DType::f16).accumulates_in(DType::f16), one, f16},
@@ -90,9 +90,9 @@ TEST_CASE("a bound counts the roundings of the arithmetic that the kernel declar
         // Tensor cores may cut off an addition, by two roundings; not in double.
         {dot, declared().on_tensor_cores(), two, 3 * f32},
         {dot, declared().storage(DType::f64).on_tensor_cores(), two, 4 * f64},
-        {dot, declared().on_tensor_cores(), "rows=1:data=x[0]=24.0009765625,w[0]=20", 0x1p-10},
-        {quotient, declared(), ratio, 3 * f32},
-        {quotient, declared().fast_math(), ratio, 5 * f32},
+        {dot, declared().on_tensor_cores(), "n=1:data=x[0]=24.0009765625,w[0]=20", 0x1p-10},
+        {ratio, declared(), parts, 3 * f32},
+        {ratio, declared().fast_math(), parts, 5 * f32},
         // A saved tensor is as coarse as its type, and whole numbers are exact.
         {square, declared().storage(DType::f64), saved, 2 * f64, "grad_x"},
         {square, declared().storage(DType::f64).storage("slope", DType::f32), saved, f32, "grad_x"},
@@ -100,9 +100,9 @@ TEST_CASE("a bound counts the roundings of the arithmetic that the kernel declar
         {counted, declared(), saved, f32, "grad_x"}};
     for (const Line& line : lines) {
         MadeCase made({line.op}, line.pass, line.kernel, line.rest);
-        Oracle& oracle = made.context.oracle;
+        Oracle& oracle = made.oracle;
         const Bounded stored = oracle.bounded()[0].data[0];
-        const Bounded computed = oracle.bounded(made.context.pass())[0].data[0];
+        const Bounded computed = oracle.bounded(made.pass())[0].data[0];
         CAPTURE(&line - lines.data());
         CAPTURE(stored.error() / stored.value());
         CHECK(is_about(stored.error(), line.relative * stored.value()));
@@ -112,9 +112,9 @@ TEST_CASE("a bound counts the roundings of the arithmetic that the kernel declar
 
 TEST_CASE("where all that may be computed is stored as one number, that number is the bound") {
     // What is left is the reference's own error, in double.
-    MadeCase made({dot_operator()}, "forward", declared().storage("y", DType::f16),
-                  "rows=1:data=x[0]=24,w[0]=20");
-    CHECK(is_about(made.context.oracle.bounded()[0].data[0].error(), 480 * 0x1p-52));
+    MadeCase made({dot_product()}, "forward", declared().storage("y", DType::f16),
+                  "n=1:data=x[0]=24,w[0]=20");
+    CHECK(is_about(made.oracle.bounded()[0].data[0].error(), 480 * 0x1p-52));
 }
 
 TEST_CASE("a kernel that transforms its data has one bound for all elements of a tensor") {
@@ -125,26 +125,25 @@ TEST_CASE("a kernel that transforms its data has one bound for all elements of a
         double bound;
     };
     // As if all of x were 4 and all of w 0.5: two products of 2, one addition.
-    const std::string products =
-        "rows=2,terms=2:data=x[0]=1,x[1]=-4,x[2]=0.5,x[3]=2,w[0]=-0.5,w[1]=0.25";
+    const std::string products = "n=2,c=2:data=x[0]=1,x[1]=-4,x[2]=0.5,x[3]=2,w[0]=-0.5,w[1]=0.25";
     const std::vector<Line> lines{
-        {dot_operator(), declared().norm_wise(4), products, 4 * 2 * 4 * f32},
-        {dot_operator(), declared().storage(DType::f64).norm_wise(1), products, 2 * 2 * 4 * f64},
-        {quotient_operator(), declared().norm_wise(4), "n=2:data=a[0]=8,b[0]=1,a[1]=1,b[1]=1",
+        {dot_product(), declared().norm_wise(4), products, 4 * 2 * 4 * f32},
+        {dot_product(), declared().storage(DType::f64).norm_wise(1), products, 2 * 2 * 4 * f64},
+        {quotient(), declared().norm_wise(4), "n=2:data=a[0]=8,b[0]=1,a[1]=1,b[1]=1",
          4 * 3 * 8 * f32}};
     for (const Line& line : lines) {
         MadeCase made({line.op}, "forward", line.kernel, line.rest);
         CAPTURE(&line - lines.data());
-        const auto bounded = made.context.oracle.bounded();
+        const auto bounded = made.oracle.bounded();
         REQUIRE(bounded[0].data.size() == 2);
         for (const Bounded& element : bounded[0].data) CHECK(is_about(element.error(), line.bound));
     }
     // What was in the output before counts as well.
-    MadeCase made({dot_operator()}, "forward", declared().norm_wise(2).adds_to_outputs(),
-                  "rows=1:data=x[0]=0.001,w[0]=0.001");
-    const double initial = made.context.inputs.initial_outputs()[0].data[0];
+    MadeCase made({dot_product()}, "forward", declared().norm_wise(2).adds_to_outputs(),
+                  "n=1:data=x[0]=0.001,w[0]=0.001");
+    const double initial = made.inputs.initial_outputs()[0].data[0];
     CHECK(initial != 0.0);
-    CHECK(is_about(made.context.oracle.bounded()[0].data[0].error(), 2 * std::abs(initial) * f32));
+    CHECK(is_about(made.oracle.bounded()[0].data[0].error(), 2 * std::abs(initial) * f32));
 }
 
 TEST_CASE("integers are compared exactly, unless they are no numbers of the type or transformed") {
@@ -171,19 +170,18 @@ TEST_CASE("integers are compared exactly, unless they are no numbers of the type
         MadeCase made({copies_operator()}, "forward", line.kernel, "n=8:data=" + line.data,
                       ValueKind::integers);
         CAPTURE(line.data);
-        CHECK(made.context.oracle.exactness() == line.exactness);
+        CHECK(made.oracle.exactness() == line.exactness);
     }
-    MadeCase smooth({quotient_operator()}, "forward", declared(), "n=1:data=a[0]=1,b[0]=1");
-    CHECK(smooth.context.oracle.exactness() == Exactness::bounded);
+    MadeCase smooth({quotient()}, "forward", declared(), "n=1:data=a[0]=1,b[0]=1");
+    CHECK(smooth.oracle.exactness() == Exactness::bounded);
 }
 
 TEST_CASE("of a kernel that adds to its outputs the sum is expected, in each element") {
     for (const bool is_exact : {true, false}) {
         MadeCase made({copies_operator()}, "forward", declared().adds_to_outputs(),
                       "n=3:data=x[0]=1,x[1]=20,x[2]=-3", ValueKind::integers);
-        const auto& initial = made.context.inputs.initial_outputs();
-        const auto expected =
-            is_exact ? made.context.oracle.expected() : made.context.oracle.within_rounding();
+        const auto& initial = made.inputs.initial_outputs();
+        const auto expected = is_exact ? made.oracle.expected() : made.oracle.within_rounding();
         const double alone[2][3] = {{1, 20, -3}, {2, 40, -6}};
         for (std::size_t i = 0; i < 2; ++i) {
             CHECK(expected[i].bounds.empty() == is_exact);
@@ -210,10 +208,10 @@ TEST_CASE("a result of 8 bits that saturates is cut off, and rounded with all it
         {DType::f32, "600", 448, 600 * 0x1p-52},
         {DType::f32, "-600", -448, 600 * 0x1p-52}};
     const auto expected_of = [](DType sums, const std::string& x) {
-        MadeCase made({dot_operator()}, "forward",
+        MadeCase made({dot_product()}, "forward",
                       declared().storage("y", DType::f8e4m3).saturates().accumulates_in(sums),
-                      "rows=1:data=w[0]=1,x[0]=" + x);
-        return made.context.oracle.within_rounding()[0];
+                      "n=1:data=w[0]=1,x[0]=" + x);
+        return made.oracle.within_rounding()[0];
     };
     for (const Line& line : lines) {
         const Expected expected = expected_of(line.sums, line.x);
@@ -230,15 +228,15 @@ TEST_CASE("a result of 16 bits does not saturate beside one of 8") {
     MadeCase made({copies_operator()}, "forward",
                   declared().storage("y", DType::f8e4m3).storage("z", DType::f16).saturates(),
                   "n=1:data=x[0]=40000");
-    const auto expected = made.context.oracle.within_rounding();
+    const auto expected = made.oracle.within_rounding();
     CHECK(expected[0].bounds[0].is_limited());
     CHECK_FALSE(expected[1].bounds[0].is_limited());
 }
 
 TEST_CASE("identities between gradients take no saturated result as bounded") {
-    MadeCase made({dot_operator()}, "forward", declared().storage("y", DType::f8e4m3).saturates(),
-                  "rows=1:data=x[0]=600,w[0]=1");
-    CHECK(std::isinf(made.context.oracle.bounded()[0].data[0].error()));
+    MadeCase made({dot_product()}, "forward", declared().storage("y", DType::f8e4m3).saturates(),
+                  "n=1:data=x[0]=600,w[0]=1");
+    CHECK(std::isinf(made.oracle.bounded()[0].data[0].error()));
 }
 
 TEST_CASE("an element that another branch gives as well has no bound, the others keep theirs") {
@@ -249,8 +247,7 @@ TEST_CASE("an element that another branch gives as well has no bound, the others
     MadeCase made({op}, "forward", declared(), "n=3:data=x[0]=1,x[1]=2,x[2]=3",
                   ValueKind::integers);
     for (const bool is_exact : {true, false}) {
-        const auto expected =
-            is_exact ? made.context.oracle.expected() : made.context.oracle.within_rounding();
+        const auto expected = is_exact ? made.oracle.expected() : made.oracle.within_rounding();
         for (std::size_t i = 0; i < 2; ++i)
             for (std::size_t j = 0; j < 3; ++j)
                 CHECK(expected[i].bound_at(j).is_limited() == (i != 1 || j != 2));
@@ -258,10 +255,10 @@ TEST_CASE("an element that another branch gives as well has no bound, the others
 }
 
 TEST_CASE("the seconds in the reference are counted") {
-    MadeCase made({dot_operator()}, "forward", declared(), "rows=100,terms=100:seed=1");
-    CHECK(made.context.oracle.seconds() == 0.0);
-    made.context.oracle.reference(made.context.pass());
-    CHECK(made.context.oracle.seconds() > 0.0);
+    MadeCase made({dot_product()}, "forward", declared(), "n=100,c=100:seed=1");
+    CHECK(made.oracle.seconds() == 0.0);
+    made.oracle.reference(made.pass());
+    CHECK(made.oracle.seconds() > 0.0);
 }
 
 }  // namespace gradverify

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "harness/base/random.hpp"
-#include "properties/tests/on_host.hpp"
+#include "properties/tests/made_case.hpp"
 
 namespace gradverify {
 
@@ -15,18 +15,22 @@ namespace {
 
 const Registry& kernels() {
     static const Registry registry = registry_of(
-        {host_kernel("f64").storage(DType::f64), host_kernel("f32"),
-         host_kernel("f16").storage(DType::f16), host_kernel("f8e4m3").storage(DType::f8e4m3),
-         host_kernel("f8e5m2").storage(DType::f8e5m2), host_kernel("norm_wise").norm_wise(80.0),
-         host_kernel("pairs").where("n", multiple_of(2))},
+        {scaled_kernel("f64").storage(DType::f64), scaled_kernel("f32"),
+         scaled_kernel("f16").storage(DType::f16), scaled_kernel("f8e4m3").storage(DType::f8e4m3),
+         scaled_kernel("f8e5m2").storage(DType::f8e5m2), scaled_kernel("norm_wise").norm_wise(80.0),
+         scaled_kernel("pairs").where("n", multiple_of(2))},
         scaled());
     return registry;
+}
+
+Case scaled_case(const std::string& kernel, const std::string& rest) {
+    return case_of(kernels(), "scaled.forward/" + kernel, rest);
 }
 
 }  // namespace
 
 TEST_CASE("a case on a problem that its kernel does not support is refused") {
-    Case checked = case_of(kernels(), "pairs", "n=2:seed=1");
+    Case checked = scaled_case("pairs", "n=2:seed=1");
     const auto refused = [&] {
         return refusal([&] { Subject(checked, kernels(), ValueKind::integers); });
     };
@@ -48,7 +52,7 @@ TEST_CASE("a step is at most 64, and fits both the case's kernel and its partner
                              {"f8e4m3", "f8e5m2", 4}}) {
         CAPTURE(line.kernel);
         CAPTURE(line.partner);
-        const Case checked = case_of(kernels(), line.kernel, "n=1:seed=1");
+        const Case checked = scaled_case(line.kernel, "n=1:seed=1");
         const Kernel* partner = kernels().find_kernel("scaled.forward/" + line.partner);
         CHECK(Subject(checked, kernels(), ValueKind::integers).largest_step("x", partner) ==
               line.largest);
@@ -57,13 +61,13 @@ TEST_CASE("a step is at most 64, and fits both the case's kernel and its partner
 
 TEST_CASE("a purpose's seed is mixed from the case's, and is one for all explicit data") {
     const auto seed_of = [](const std::string& data) {
-        const Case checked = case_of(kernels(), "f32", "n=1:" + data);
+        const Case checked = scaled_case("f32", "n=1:" + data);
         return Subject(checked, kernels(), ValueKind::integers).seed_for("purpose");
     };
     CHECK(seed_of("seed=7") == mix_seed(7, "purpose"));
     CHECK(seed_of("dense=7") == mix_seed(7, "purpose"));
     CHECK(seed_of("data=x[0]=1") == mix_seed(0, "purpose"));
-    Case replayed = case_of(kernels(), "f32", "n=1:data=x[0]=1");
+    Case replayed = scaled_case("f32", "n=1:data=x[0]=1");
     replayed.data.seed = 7;  // left over from the draw that the data is of
     CHECK(Subject(replayed, kernels(), ValueKind::integers).seed_for("purpose") ==
           mix_seed(0, "purpose"));
@@ -71,7 +75,7 @@ TEST_CASE("a purpose's seed is mixed from the case's, and is one for all explici
 
 TEST_CASE("a result is rounded when it is stored in less than it is computed in") {
     const auto rounds = [](const std::string& kernel, const std::string& tensor) {
-        const Case checked = case_of(kernels(), kernel, "n=1:seed=1");
+        const Case checked = scaled_case(kernel, "n=1:seed=1");
         return Subject(checked, kernels(), ValueKind::integers).rounds_when_stored(tensor);
     };
     CHECK(rounds("f16", "y"));
@@ -82,7 +86,7 @@ TEST_CASE("a result is rounded when it is stored in less than it is computed in"
 
 TEST_CASE("sums of integers are exact unless equal elements add up, or a transform mixes all") {
     const auto is_exact = [](const std::string& kernel, int terms, std::uint32_t expanded = 0) {
-        Case checked = case_of(kernels(), kernel, "n=" + std::to_string(terms) + ":seed=1");
+        Case checked = scaled_case(kernel, "n=" + std::to_string(terms) + ":seed=1");
         checked.setting.layouts["b"].expanded = expanded;
         return Subject(checked, kernels(), ValueKind::integers).sums_integers_exactly();
     };

@@ -3,7 +3,9 @@
 // a product left out, and products rounded to the next narrower type. Storing half or bfloat16
 // hides most errors of a single product, so all products of a problem are rounded.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "harness/base/random.hpp"
@@ -18,18 +20,12 @@ namespace {
 Problem small_conv_problem(SplitMix64& random, const PassSpec& pass) {
     const Operator& conv = *Registry::instance().find_operator("conv");
     for (;;) {
-        Problem problem(conv.space, 2);
-        for (int slot = 0; slot < static_cast<int>(problem.slots().size()); ++slot) {
-            const std::string& name = problem.slots()[static_cast<std::size_t>(slot)].name;
-            const bool is_step = name.starts_with("stride") || name.starts_with("filter");
-            const std::int64_t most = name.starts_with("in_")                     ? 6
-                                      : is_step                                   ? 3
-                                      : name == "n" || name == "c" || name == "k" ? 4
-                                                                                  : 1;
-            if (!name.starts_with("padding")) problem[slot] = random.between(1, most);
-        }
-        if (conv.validate(problem) || conv.is_empty(problem)) continue;
-        const std::int64_t terms = pass.reduction_length(problem);
+        std::vector<std::int64_t> of;
+        for (const int most : {4, 4, 4, 6, 6, 3, 3, 3, 3}) of.push_back(random.between(1, most));
+        const Problem problem = Problem::parse(
+            conv.space, fmt::format("n={},c={},k={},in={}x{},filter={}x{},stride={}x{}", of[0],
+                                    of[1], of[2], of[3], of[4], of[5], of[6], of[7], of[8]));
+        const std::int64_t terms = conv.is_empty(problem) ? 0 : pass.reduction_length(problem);
         if (terms >= 2 && terms <= 64) return problem;
     }
 }
@@ -41,18 +37,11 @@ double with_digits(double value, int digits) {
     return std::ldexp(std::nearbyint(std::ldexp(value, shift)), -shift);
 }
 
-/// The digits of the next narrower type; below bfloat16 an 8-bit float's.
+/// The digits of the next narrower type.
 int digits_below(DType dtype) {
-    switch (dtype) {
-        case DType::f64:
-            return traits_of(DType::f32).exact_bits;
-        case DType::f32:
-            return traits_of(DType::f16).exact_bits;
-        case DType::f16:
-            return traits_of(DType::bf16).exact_bits;
-        default:
-            return 4;
-    }
+    using enum DType;
+    constexpr DType types[] = {f64, f32, f16, bf16, f8e4m3};
+    return traits_of(*(std::ranges::find(types, dtype) + 1)).exact_bits;
 }
 
 /// A pass on a problem's data, and what a kernel of the type may store.

@@ -51,11 +51,9 @@ TEST_CASE("a failure of a narrow type is told in its ulps") {
     CHECK(report.find(" times the bound, 3.4e+02 ulps of f16)") != std::string::npos);
 }
 
-TEST_CASE("listed data are rounded to the tensor's type, and refused beyond its largest number") {
-    const char *kernel = "conv.forward/naive_f16", *property = "within_rounding_bound";
-    check_verdict(Verdict::passed, kernel, property, "in=1x1:data=x[0]=0.1,w[0]=0.3");
-    CHECK_THROWS_WITH_AS(run(kernel, property, "in=1x1:data=x[0]=65520,w[0]=1"),
-                         "data: x[0] is beyond the largest f16", std::invalid_argument);
+TEST_CASE("listed data are rounded to the tensor's type") {
+    check_verdict(Verdict::passed, "conv.forward/naive_f16", "within_rounding_bound",
+                  "in=1x1:data=x[0]=0.1,w[0]=0.3");
 }
 
 }  // namespace gradverify

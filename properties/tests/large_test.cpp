@@ -226,32 +226,6 @@ TEST_CASE("a kernel is given no more elements than it declares to take") {
     CHECK(none.why_none == "takes tensors of at most 32767 elements, as it declares");
 }
 
-TEST_CASE("a pass that does not obey what its operator says is skipped") {
-    const KernelSuite suite = suite_of_16_bits();
-    const Outcome outcome = suite.run(
-        "v1:conv.forward/right_offset_64:holds_when_large:cpu:c=512,in=8x8:seed=1:copies=c*512");
-    CHECK(outcome.verdict == Verdict::skipped);
-    CHECK(outcome.message == "along c, y is not the sum of its copies");
-}
-
-TEST_CASE("the CPU device is given no problem that only a GPU has the memory and the time for") {
-    const KernelSuite suite(Registry::instance());
-    const Outcome outcome = suite.run(
-        "v1:relu.forward/naive:holds_when_large:cpu:n=2147483649:dense=1:copies=n*2147483649");
-    CHECK(outcome.verdict == Verdict::skipped);
-    CHECK(outcome.message == "too large for the device cpu: x has 2147483649 elements, 8.0 GiB");
-}
-
-TEST_CASE("copies and the property that makes them belong together") {
-    const KernelSuite suite = suite_of_16_bits();
-    CHECK_THROWS_WITH_AS(
-        suite.run("v1:relu.forward/naive:matches_reference:cpu:n=6:dense=1:copies=n*3"),
-        "copies= is for holds_when_large, not for matches_reference", std::invalid_argument);
-    CHECK_THROWS_WITH_AS(suite.run("v1:relu.forward/naive:holds_when_large:cpu:n=6:dense=1"),
-                         "holds_when_large needs a case with copies=..., as copies=n*9",
-                         std::invalid_argument);
-}
-
 TEST_CASE("on a GPU offsets and counts of 32 bits are found, and kernels of 64 pass") {
     if (const std::string why = why_unavailable("cuda"); !why.empty()) {
         MESSAGE("not run: " << why);

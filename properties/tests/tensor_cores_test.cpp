@@ -66,24 +66,4 @@ TEST_CASE("integers of a kernel on tensor cores, and their sums, have at most 11
     CHECK(largest > 256.0);
 }
 
-TEST_CASE("a kernel on tensor cores is no witness for factors that it would cut") {
-    const Registry& registry = Registry::instance();
-    const Kernel& cut = *registry.find_kernel("fc.forward/right_tf32");
-    const Kernel& plain = *registry.find_kernel("fc.forward/naive");
-    const Case drawn{.kernel = plain.name,
-                     .property = "matches_reference",
-                     .device = "cpu",
-                     .problem = Problem::parse(plain.op->space, "n=1"),
-                     .data = {.seed = 1},
-                     .setting = {}};
-    const CaseContext context(drawn, registry, ValueKind::integers);
-    const auto inputs = [](double x) {
-        return std::vector<Array<double>>{{{1, 1}, {x}}, {{1, 1}, {1.0}}, {{1}, {0.0}}};
-    };
-    CHECK(can_take(cut, inputs(2047.0)));
-    CHECK(can_take(cut, inputs(4096.0)));
-    CHECK_FALSE(can_take(cut, inputs(2049.0)));
-    CHECK(can_take(plain, inputs(2049.0)));
-}
-
 }  // namespace gradverify

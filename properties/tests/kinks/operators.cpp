@@ -2,11 +2,13 @@
 #include <concepts>
 
 #include "harness/testing/declarations.hpp"
+#include "properties/tests/small_operators.hpp"
 
 namespace gradverify {
 namespace {
 
 using testing::elementwise;
+using testing::of_two;
 
 template <class Slope>
 auto by_hand(Slope slope) {
@@ -77,30 +79,13 @@ Operator median() {
 
 /// Products of numbers in ranges: one with no whole number but zero, and one with five.
 Operator masked() {
-    return declare_operator("masked")
-        .parameter("n")
-        .input("x", {"n"}, numbers_between(-1.0, 1.0))
-        .input("w", {"n"}, numbers_between(-2.5, 2.5))
-        .output("y", {"n"})
-        .sum_of_products({{"x", "w"}})
-        .forward([]<class T>(const ForwardCall<T>& call) {
-            const auto x = call.input("x"), w = call.input("w");
-            for (std::int64_t i = 0; i < x.size(0); ++i) call.output("y")(i) = x(i) * w(i);
-        });
+    return of_two("masked", "x", "w", std::multiplies<>(), numbers_between(-1.0, 1.0),
+                  numbers_between(-2.5, 2.5))
+        .sum_of_products({{"x", "w"}});
 }
 
 /// Its divisors may be zero.
-Operator quotient() {
-    return declare_operator("quotient")
-        .parameter("n")
-        .input("a", {"n"})
-        .input("b", {"n"})
-        .output("y", {"n"})
-        .forward([]<class T>(const ForwardCall<T>& call) {
-            const auto a = call.input("a"), b = call.input("b");
-            for (std::int64_t i = 0; i < a.size(0); ++i) call.output("y")(i) = a(i) / b(i);
-        });
-}
+Operator quotient() { return testing::quotient(); }
 
 /// A number of each row, and where it is.
 OperatorDeclaration place(const char* name) {

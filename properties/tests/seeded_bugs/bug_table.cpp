@@ -23,6 +23,7 @@ namespace gradverify {
 namespace {
 
 constexpr std::int64_t cases_maximum = 1000;  // of a row, as `check` runs by default
+constexpr int seeds = 20;
 
 double median(std::vector<double> values) {
     if (values.empty()) return 0.0;
@@ -40,17 +41,17 @@ std::string text_of(const Minimality& minimality) {
 
 /// Hunts of one bug from several seeds.
 struct Measured {
-    int seeds = 0, killed = 0, at_smallest = 0;
+    int killed = 0, at_smallest = 0;
     std::vector<double> cases, seconds;
     std::map<std::string, int> claims;
     std::string elsewhere;  ///< a problem where it ended that is not the smallest
 };
 
-Measured measure(const SeededBug& bug, const Row& row, int seeds) {
+Measured measure(const SeededBug& bug, const Row& row) {
     using Clock = std::chrono::steady_clock;
     const KernelSuite suite(Registry::instance(), {.edge_problems = false});
     WorkerPool pool(one_suite_worker());
-    Measured measured{.seeds = seeds};
+    Measured measured;
     // A run makes its worker and generator once, so their cost is no bug's.
     if (const auto warm = suite.draw(row, 0, 0).drawn) pool.run(*warm);
     for (int seed = 1; seed <= seeds; ++seed) {
@@ -91,7 +92,7 @@ using Rows = std::vector<TableRow>;
 std::string cell_of(const Measured& measured) {
     const auto most_frequent = std::ranges::max_element(
         measured.claims, {}, [](const auto& claim) { return claim.second; });
-    return fmt::format("{}/{}, {:.0f}, {}/{}, {}, {:.2f}", measured.killed, measured.seeds,
+    return fmt::format("{}/{}, {:.0f}, {}/{}, {}, {:.2f}", measured.killed, seeds,
                        median(measured.cases), measured.at_smallest, measured.killed,
                        most_frequent == measured.claims.end() ? "" : most_frequent->first,
                        median(measured.seconds));
@@ -107,29 +108,20 @@ bool is_measured(const Rows& rows, const SeededBug& bug, std::string_view device
     });
 }
 
-/// Which bugs are measured, and how.
-struct Selection {
-    std::vector<std::string> devices;
-    int seeds = 20;
-    std::string glob = "*";
-    Rows known{};  ///< of bugs that are left out
-};
-
-int measure_all(const Selection& selection) {
+/// Measures the bugs that have no row yet.
+int measure_all(const Rows& known) {
     bool all_well = true;
-    for (const std::string& device : selection.devices)
+    for (const std::string& device : test_devices())
         for (const SeededBug& bug : every_seeded_bug()) {
-            if (!glob_matches(selection.glob, std::string(bug.kernel))) continue;
             const auto row = row_of(bug, device);
-            if (!row || is_measured(selection.known, bug, device)) continue;
-            const Measured measured = measure(bug, *row, selection.seeds);
+            if (!row || is_measured(known, bug, device)) continue;
+            const Measured measured = measure(bug, *row);
             TableRow line{bug.kernel, bug.property, bug.smallest};
             line.cells[column_of(device)] = cell_of(measured);
             std::cout << line.line() << std::endl;
             if (!measured.elsewhere.empty())
                 std::cerr << bug.kernel << " also ended at " << measured.elsewhere << "\n";
-            all_well &= measured.killed * 20 >= selection.seeds * 19 &&
-                        measured.at_smallest == measured.killed;
+            all_well &= measured.killed >= seeds - 1 && measured.at_smallest == measured.killed;
         }
     return all_well ? 0 : 1;
 }
@@ -193,39 +185,22 @@ int print_missing(const Rows& rows) {
 }
 
 int usage() {
-    std::cerr << "usage: bug-table measure [--device cpu|cuda] [--seeds N] [--bug GLOB] [--without "
-                 "FILE] |\n       bug-table markdown | missing\n";
+    std::cerr << "usage: bug-table measure [--without FILE] | markdown | missing\n";
     return 2;
 }
 
 }  // namespace
 
 int bug_table_main(std::span<const std::string> arguments) {
-    if (arguments.empty()) return usage();
-    const std::string& mode = arguments.front();
-    if (mode == "markdown" && arguments.size() == 1) {
-        print_markdown(read_rows(std::cin));
-        return 0;
-    }
-    if (mode == "missing" && arguments.size() == 1) return print_missing(read_rows(std::cin));
-    if (mode != "measure" || arguments.size() % 2 == 0) return usage();
-    Selection selection{.devices = test_devices()};
-    for (std::size_t i = 1; i < arguments.size(); i += 2) {
-        const std::string &option = arguments[i], &value = arguments[i + 1];
-        if (option == "--device" && (value == "cpu" || value == "cuda")) {
-            selection.devices = {value};
-        } else if (const auto number = parse_int(value);
-                   option == "--seeds" && number && *number > 0 && *number <= 1000) {
-            selection.seeds = static_cast<int>(*number);
-        } else if (option == "--bug") {
-            selection.glob = value;
-        } else if (std::ifstream file(value); option == "--without" && file) {
-            selection.known = read_rows(file);
-        } else {
-            return usage();
-        }
-    }
-    return measure_all(selection);
+    const std::string mode = arguments.empty() ? "" : arguments[0];
+    if (mode == "measure" && arguments.size() == 1) return measure_all({});
+    if (mode == "measure" && arguments.size() == 3 && arguments[1] == "--without")
+        if (std::ifstream file(arguments[2]); file) return measure_all(read_rows(file));
+    if (arguments.size() != 1 || (mode != "markdown" && mode != "missing")) return usage();
+    const Rows rows = read_rows(std::cin);
+    if (mode == "missing") return print_missing(rows);
+    print_markdown(rows);
+    return 0;
 }
 
 }  // namespace gradverify

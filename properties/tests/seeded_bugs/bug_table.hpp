@@ -9,10 +9,10 @@ namespace gradverify {
 
 /// What follows `bug-table` on the command line:
 ///
-///   measure [--device D] [--seeds N] [--bug GLOB] [--without FILE]
-///               a row for each bug, property and device, but for those that have one in FILE
-///   markdown    the page with standard input's rows, the last of each
-///   missing     which seeded bugs have no row there for cpu
+///   measure [--without FILE]   a row for each bug, property and device of this machine, but for
+///                              those that have one in FILE
+///   markdown                   the page with standard input's rows, the last of each
+///   missing                    which seeded bugs have no row there for cpu
 ///
 /// Returns the exit code: 1 when `measure` sees a bug that is not killed from 19 seeds of 20, or
 /// not at its smallest problem, and when `missing` has something to say; 2 for bad usage.
