@@ -110,18 +110,11 @@ TEST_CASE("what can't be called or expected is skipped, and says why") {
     CHECK(said(run_copies(hungry, 1 << 24)).starts_with("skipped: with 262144 copies: needs "));
     CHECK(said(run_copies(hungry, (1 << 24) + 1)) ==
           "skipped: too large for the device cpu: x has 16777217 elements, 64.0 MiB");
-    const Operator reversed = declare_operator("dot")
-                                  .parameter("n")
-                                  .parameter("c")
-                                  .input("x", {"n", "c"})
-                                  .output("y", {"n"})
-                                  .sum_of_products({{"x"}})
-                                  .separable_along("n")
-                                  .forward([]<class T>(const ForwardCall<T>& call) {
-                                      const auto x = call.input("x");
-                                      for (std::int64_t i = 0; i < x.size(0); ++i)
-                                          call.output("y")(i) = x(x.size(0) - 1 - i, 0);
-                                  });
+    const Operator reversed = dot_product().forward([]<class T>(const ForwardCall<T>& call) {
+        const auto x = call.input("x"), w = call.input("w");
+        for (std::int64_t i = 0; i < x.size(0); ++i)
+            call.output("y")(i) = x(x.size(0) - 1 - i, 0) * w(0);
+    });
     CHECK(said(run_copies(plain, 100, reversed)) ==
           "skipped: along n, y is not what its copies are");
     CHECK(called == Sizes{});

@@ -66,7 +66,7 @@ TEST_CASE("each gradient that a call is asked for is the derivative of a sum of 
         {dot_kernel("backward/masked").takes_mask(), few + ":mask=1", right},
         {dot_kernel("backward/masked").takes_mask(), few + ":mask=2", right},
         {dot_kernel("backward/transforms", slightly_off).norm_wise(1.0), small_numbers, wrong},
-        // One is less than so many numbers may round by, but integers do not round.
+        // An error of one is less than numbers of this size may round by, but integers do not.
         {dot_kernel("backward/one_off", one_off), large_sum, wrong}};
     for (const std::string& rest : {few, many})
         for (const KernelDeclaration& kernel :

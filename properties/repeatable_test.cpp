@@ -85,13 +85,10 @@ TEST_CASE("between the calls is one on inputs that are times -3, or another orde
                             .saved("s", {"n"})
                             .output("y", {"n"})
                             .gradient("grad_b", {"a", "b", "s", "dy"}, {"db"})
-                            .forward([]<class T>(const ForwardCall<T>& call) {
-                                const auto a = call.input("a"), b = call.input("b");
-                                for (std::int64_t i = 0; i < a.size(0); ++i) {
-                                    call.output("s")(i) = a(i) + b(i);
-                                    call.output("y")(i) = a(i) * b(i);
-                                }
-                            });
+                            .forward(by_element([](const auto& in, const auto& out) {
+                                out("s") = in("a") + in("b");
+                                out("y") = in("a") * in("b");
+                            }));
     std::vector<std::vector<double>> seen;  // at each call, the inputs' elements
     const Script script = [&](const ScriptedElement& element) {
         if (element.index == 0) seen.emplace_back();

@@ -41,12 +41,10 @@ Operator marked_operator() {
         .saved("mark", {"n"}, whole_numbers(0, 1))
         .output("y", {"n"})
         .sum_of_products({{"x", "w"}})
-        .forward([]<class T>(const ForwardCall<T>& call) {
-            for (std::int64_t i = 0; i < call.parameter("n"); ++i) {
-                call.output("mark")(i) = T(1.0);
-                call.output("y")(i) = call.input("x")(i) * call.input("w")(i);
-            }
-        });
+        .forward(by_element([](const auto& in, const auto& out) {
+            out("mark") = 1.0;
+            out("y") = in("x") * in("w");
+        }));
 }
 
 /// c = x w is a whole number, and y = x - w.
@@ -57,12 +55,10 @@ Operator count_operator() {
         .input("w", {"n"})
         .output("y", {"n"})
         .saved("c", {"n"}, whole_numbers(0, 1000))
-        .forward([]<class T>(const ForwardCall<T>& call) {
-            for (std::int64_t i = 0; i < call.parameter("n"); ++i) {
-                call.output("y")(i) = call.input("x")(i) - call.input("w")(i);
-                call.output("c")(i) = call.input("x")(i) * call.input("w")(i);
-            }
-        });
+        .forward(by_element([](const auto& in, const auto& out) {
+            out("y") = in("x") - in("w");
+            out("c") = in("x") * in("w");
+        }));
 }
 
 }  // namespace
@@ -99,7 +95,7 @@ TEST_CASE("a kernel that may transform its data is told how to declare that") {
         KernelDeclaration kernel = {};
         std::string data = "w[0]=1,x[0]=1000,x[1]=1";
     };
-    // So many bounds away from 1000 and from 1.
+    // These numbers of bounds away from 1000 and from 1.
     const auto off = [](double first, double second) {
         return std::vector{1000 * (1 + first * 0x1p-24), 1 + second * 0x1p-24};
     };
@@ -139,7 +135,7 @@ TEST_CASE("a kernel that may transform its data is told how to declare that") {
     CHECK_FALSE(is_advised(unwritten));
 }
 
-TEST_CASE("of a kernel that fails the step that departs is named") {
+TEST_CASE("the step that departs is named where a kernel fails") {
     Operator chain = dot_product();
     chain.name = "chain";
     chain.passes[0].steps = {{"dot.forward",

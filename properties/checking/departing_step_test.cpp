@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of two steps the one that departs is named, where that can be told.
+// The step that departs is named, where that can be told.
 #include "properties/checking/departing_step.hpp"
 
 #include <doctest/doctest.h>
@@ -42,13 +42,10 @@ Operator chain_operator(bool is_exact, const std::string& second, bool has_steps
                                  .saved("h", {"n"})
                                  .output("y", {"n"})
                                  .steps("forward", steps)
-                                 .forward([]<class T>(const ForwardCall<T>& call) {
-                                     for (std::int64_t i = 0; i < call.parameter("n"); ++i) {
-                                         const T h = call.input("x")(i) * call.input("w")(i);
-                                         call.output("h")(i) = h;
-                                         call.output("y")(i) = h + h;
-                                     }
-                                 });
+                                 .forward(by_element([](const auto& in, const auto& out) {
+                                     out("h") = in("x") * in("w");
+                                     out("y") = out("h") + out("h");
+                                 }));
     if (is_exact) op.sum_of_products({{"x", "w"}});
     return op;
 }

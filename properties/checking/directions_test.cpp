@@ -86,16 +86,6 @@ TEST_CASE("where the forward function is no number nothing is asked of a kernel"
     check_verdict(Verdict::failed, "quotient.backward/bug_sign", differences, alone);
 }
 
-TEST_CASE("a function that jumps does not contradict itself") {
-    for (int seed = 0; seed < 300; ++seed)
-        check_agrees("torn.grad_x/copy", differences, fmt::format("n=1:seed={}", seed));
-}
-
-TEST_CASE("a comparison of numbers that no input changes may be undecided as well") {
-    check_verdict(Verdict::passed, "spread.grad_x/rounded_down", bound, "n=3:seed=1");
-    check_verdict(Verdict::skipped, "spread.grad_x/rounded_down", bound, "n=4:seed=1");
-}
-
 TEST_CASE("a kernel that reads what it is to write at a tie alone is found") {
     for (const char* op : {"ramp_by_max", "ramp_by_branch"})
         check_verdict(Verdict::failed, fmt::format("{}.grad_x/bug_reads_old_at_zero", op),
@@ -127,7 +117,7 @@ TEST_CASE("where a division rounds, integers are compared within that, and no id
     check_verdict(Verdict::passed, "avgpool.grad_input/naive", "adjoint_identity", halves);
 }
 
-TEST_CASE("of inputs with a range a kernel is held to what is exact there, and no more") {
+TEST_CASE("on inputs with a range a kernel is held to what is exact there, and no more") {
     for (int draw = 1; draw <= 60; ++draw)
         for (const char* property : {exactly, "stays_in_bounds"})
             check_agrees("masked.forward/plain", property,
@@ -183,14 +173,11 @@ TEST_CASE("a reference that was written by hand is checked against the forward f
 }
 
 TEST_CASE("a forward function that leaves its scalar is told, and no kernel charged") {
-    for (const std::string op : {"ramp_forgetful", "ramp_slightly_forgetful"}) {
-        const Outcome outcome =
-            run(op + ".grad_x/bug_no_fault_of_its_own", differences, "n=2:data=dy[0]=3,x[0]=2");
-        CAPTURE(op);
-        CHECK(outcome.verdict == Verdict::errored);
-        CHECK(outcome.message.starts_with("the forward function contradicts itself: "));
-        CHECK(outcome.message.ends_with("; it must compute with its T alone"));
-    }
+    const Outcome outcome = run("ramp_forgetful.grad_x/bug_no_fault_of_its_own", differences,
+                                "n=2:data=dy[0]=3,x[0]=2");
+    CHECK(outcome.verdict == Verdict::errored);
+    CHECK(outcome.message.starts_with("the forward function contradicts itself: "));
+    CHECK(outcome.message.ends_with("; it must compute with its T alone"));
 }
 
 TEST_CASE("differences that don't settle contradict nothing") {

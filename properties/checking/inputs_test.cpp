@@ -156,7 +156,7 @@ TEST_CASE("an accumulating kernel finds integers in its outputs, which are added
     CHECK(scene_of("scaled/plain", "n=40:seed=1").inputs.initial_outputs().empty());
 }
 
-TEST_CASE("of copies, whose tensors no host holds, nothing is drawn") {
+TEST_CASE("nothing is drawn of copies, whose tensors no host holds") {
     Case checked = case_of(kernels(), "scaled.forward/adds", "n=40:seed=1");
     checked.setting.copies = Copies{"n", 1000};
     const Subject subject(checked, kernels(), ValueKind::integers);

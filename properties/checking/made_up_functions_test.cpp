@@ -67,7 +67,7 @@ using AtStep = std::function<ValueAlong(double step)>;
 
 struct Surroundings {
     std::vector<double> x{0.0}, dy{0.0};
-    /// The domain of x ends so many steps from zero.
+    /// The steps from zero to where the domain of x ends.
     double reach = INFINITY;
 };
 
@@ -396,7 +396,7 @@ TEST_CASE("a gradient is small up to 24 elements, and 65536 multiply-adds for al
     }
 }
 
-TEST_CASE("of many gradients three are compared by values, by turns") {
+TEST_CASE("three of many gradients are compared by values, by turns") {
     struct Line {
         std::uint64_t seed;
         std::set<std::size_t> by_values;

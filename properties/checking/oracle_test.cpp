@@ -44,17 +44,13 @@ Operator square_operator(const Holds& slope) {
         .input("x", {"n"})
         .output("y", {"n"})
         .saved("slope", {"n"}, slope)
-        .forward([]<class T>(const ForwardCall<T>& call) {
-            for (std::int64_t i = 0; i < call.parameter("n"); ++i) {
-                const T& x = call.input("x")(i);
-                call.output("y")(i) = x * x;
-                call.output("slope")(i) = x + x;
-            }
-        })
-        .gradient("grad_x", {"dy", "slope"}, {"dx"}, []<class T>(const ForwardCall<T>& call) {
-            for (std::int64_t i = 0; i < call.parameter("n"); ++i)
-                call.output("dx")(i) = call.input("dy")(i) * call.input("slope")(i);
-        });
+        .forward(by_element([](const auto& in, const auto& out) {
+            out("y") = in("x") * in("x");
+            out("slope") = in("x") + in("x");
+        }))
+        .gradient("grad_x", {"dy", "slope"}, {"dx"},
+                  by_element(
+                      [](const auto& in, const auto& out) { out("dx") = in("dy") * in("slope"); }));
 }
 
 KernelDeclaration declared() { return {}; }
@@ -176,7 +172,7 @@ TEST_CASE("integers are compared exactly, unless they are no numbers of the type
     CHECK(smooth.oracle.exactness() == Exactness::bounded);
 }
 
-TEST_CASE("of a kernel that adds to its outputs the sum is expected, in each element") {
+TEST_CASE("a kernel that adds to its outputs must leave the sum, in each element") {
     for (const bool is_exact : {true, false}) {
         MadeCase made({copies_operator()}, "forward", declared().adds_to_outputs(),
                       "n=3:data=x[0]=1,x[1]=20,x[2]=-3", ValueKind::integers);

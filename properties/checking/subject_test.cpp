@@ -27,13 +27,14 @@ Case scaled_case(const std::string& kernel, const std::string& rest) {
     return case_of(kernels(), "scaled.forward/" + kernel, rest);
 }
 
+/// For as long as the case lives.
+Subject subject_of(const Case& checked) { return {checked, kernels(), ValueKind::integers}; }
+
 }  // namespace
 
 TEST_CASE("a case on a problem that its kernel does not support is refused") {
     Case checked = scaled_case("pairs", "n=2:seed=1");
-    const auto refused = [&] {
-        return refusal([&] { Subject(checked, kernels(), ValueKind::integers); });
-    };
+    const auto refused = [&] { return refusal([&] { subject_of(checked); }); };
     CHECK(refused().empty());
     checked.problem = Problem::parse(checked.problem.space(), "n=3");
     CHECK(refused().starts_with("needs "));
@@ -54,29 +55,25 @@ TEST_CASE("a step is at most 64, and fits both the case's kernel and its partner
         CAPTURE(line.partner);
         const Case checked = scaled_case(line.kernel, "n=1:seed=1");
         const Kernel* partner = kernels().find_kernel("scaled.forward/" + line.partner);
-        CHECK(Subject(checked, kernels(), ValueKind::integers).largest_step("x", partner) ==
-              line.largest);
+        CHECK(subject_of(checked).largest_step("x", partner) == line.largest);
     }
 }
 
 TEST_CASE("a purpose's seed is mixed from the case's, and is one for all explicit data") {
     const auto seed_of = [](const std::string& data) {
-        const Case checked = scaled_case("f32", "n=1:" + data);
-        return Subject(checked, kernels(), ValueKind::integers).seed_for("purpose");
+        return subject_of(scaled_case("f32", "n=1:" + data)).seed_for("purpose");
     };
     CHECK(seed_of("seed=7") == mix_seed(7, "purpose"));
     CHECK(seed_of("dense=7") == mix_seed(7, "purpose"));
     CHECK(seed_of("data=x[0]=1") == mix_seed(0, "purpose"));
     Case replayed = scaled_case("f32", "n=1:data=x[0]=1");
     replayed.data.seed = 7;  // left over from the draw that the data is of
-    CHECK(Subject(replayed, kernels(), ValueKind::integers).seed_for("purpose") ==
-          mix_seed(0, "purpose"));
+    CHECK(subject_of(replayed).seed_for("purpose") == mix_seed(0, "purpose"));
 }
 
 TEST_CASE("a result is rounded when it is stored in less than it is computed in") {
     const auto rounds = [](const std::string& kernel, const std::string& tensor) {
-        const Case checked = scaled_case(kernel, "n=1:seed=1");
-        return Subject(checked, kernels(), ValueKind::integers).rounds_when_stored(tensor);
+        return subject_of(scaled_case(kernel, "n=1:seed=1")).rounds_when_stored(tensor);
     };
     CHECK(rounds("f16", "y"));
     CHECK_FALSE(rounds("f32", "y"));
@@ -88,7 +85,7 @@ TEST_CASE("sums of integers are exact unless equal elements add up, or a transfo
     const auto is_exact = [](const std::string& kernel, int terms, std::uint32_t expanded = 0) {
         Case checked = scaled_case(kernel, "n=" + std::to_string(terms) + ":seed=1");
         checked.setting.layouts["b"].expanded = expanded;
-        return Subject(checked, kernels(), ValueKind::integers).sums_integers_exactly();
+        return subject_of(checked).sums_integers_exactly();
     };
     CHECK(is_exact("f32", 1));
     CHECK_FALSE(is_exact("norm_wise", 1));

@@ -85,20 +85,18 @@ std::size_t nonzero_from(std::size_t start, const std::vector<double>& values) {
 }
 
 struct Rates {
-    int problems = 0, false_alarms = 0, moved = 0, dropped = 0, all_rounded = 0;
+    int false_alarms = 0, moved = 0, dropped = 0, all_rounded = 0;
 };
 
 Rates rates_of(const std::string& kernel, int problems) {
-    Rates rates{.problems = problems};
+    Rates rates;
     SplitMix64 random(mix_seed(3, kernel));
     const PassSpec& pass = *Registry::instance().find_kernel(kernel)->pass;
     for (int i = 0; i < problems; ++i) {
-        const Case drawn{.kernel = kernel,
-                         .property = "within_rounding_bound",
-                         .device = "cpu",
-                         .problem = small_conv_problem(random, pass),
-                         .data = {.seed = random.next() >> 40},
-                         .setting = {}};
+        const Problem problem = small_conv_problem(random, pass);
+        const Case drawn = Case::parse(fmt::format("v1:{}:within_rounding_bound:cpu:{}:seed={}",
+                                                   kernel, problem.print(), random.next() >> 40),
+                                       Registry::instance());
         Sample sample(drawn);
         const std::vector<double>& exact = sample.exact.data;
         rates.false_alarms += sample.caught(exact);

@@ -2,6 +2,7 @@
 // The rounding bound of layer_norm's derived gradient: no order of float sums exceeds it; an
 // element moved by twice its bound, a forgotten path, or a cotangent rounded to bfloat16 is caught.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
@@ -20,7 +21,11 @@ struct Mistake {
     bool forgets_mean = false;      ///< of g
 };
 
-float in_any_order(std::vector<float> terms, SplitMix64& random) {
+/// The sum of term(0) to term(count - 1) in a random order.
+template <class Term>
+float sum_in_any_order(std::size_t count, SplitMix64& random, const Term& term) {
+    std::vector<float> terms;
+    for (std::size_t i = 0; i < count; ++i) terms.push_back(term(i));
     float sum = 0.0f;
     while (!terms.empty()) {
         std::swap(terms[random.below(terms.size())], terms.back());
@@ -36,12 +41,9 @@ Case drawn_case(SplitMix64& random, std::int64_t width_maximum) {
     problem[0] = random.between(1, 12);
     problem[1] = random.between(1, width_maximum);
     problem[2] = random.between(0, 1);
-    return {.kernel = kernel.name,
-            .property = "within_rounding_bound",
-            .device = "cpu",
-            .problem = std::move(problem),
-            .data = {.seed = random.next()},
-            .setting = {}};
+    return Case::parse(fmt::format("v1:{}:within_rounding_bound:cpu:{}:seed={}", kernel.name,
+                                   problem.print(), random.next()),
+                       Registry::instance());
 }
 
 /// The backward pass on drawn data: what is expected, and what a float kernel returns.
@@ -71,29 +73,24 @@ struct Sample {
         const auto xhat = [&](std::size_t at) {
             return (read(1, at) - read(3, at / width)) * read(4, at / width);
         };
-        std::vector<std::vector<double>> got{std::vector<double>(rows * width), {}, {}};
+        const auto sum = [&](std::size_t terms, const auto& term) {
+            return sum_in_any_order(terms, random, term);
+        };
+        std::vector<std::vector<double>> got(3);
         for (std::size_t r = 0; r < rows; ++r) {
-            std::vector<float> of_g, of_g_xhat;
             const auto g = [&](std::size_t j) { return dy(r * width + j) * read(2, j); };
-            for (std::size_t j = 0; j < width; ++j) {
-                if (!mistake.forgets_mean) of_g.push_back(g(j));
-                of_g_xhat.push_back(g(j) * xhat(r * width + j));
-            }
+            const auto x = [&](std::size_t j) { return xhat(r * width + j); };
             const auto count = static_cast<float>(width);
-            const float mean = in_any_order(of_g, random) / count;
-            const float along = in_any_order(of_g_xhat, random) / count;
+            const float mean = mistake.forgets_mean ? 0.0f : sum(width, g) / count;
+            const float along = sum(width, [&](std::size_t j) { return g(j) * x(j); }) / count;
             for (std::size_t j = 0; j < width; ++j)
-                got[0][r * width + j] =
-                    static_cast<double>(read(4, r) * (g(j) - mean - xhat(r * width + j) * along));
+                got[0].push_back(static_cast<double>(read(4, r) * (g(j) - mean - x(j) * along)));
         }
         for (std::size_t j = 0; j < width; ++j) {
-            std::vector<float> gamma, beta;
-            for (std::size_t r = 0; r < rows; ++r) {
-                gamma.push_back(dy(r * width + j) * xhat(r * width + j));
-                beta.push_back(dy(r * width + j));
-            }
-            got[1].push_back(static_cast<double>(in_any_order(gamma, random)));
-            got[2].push_back(static_cast<double>(in_any_order(beta, random)));
+            const auto dbeta = [&](std::size_t r) { return dy(r * width + j); };
+            const auto dgamma = [&](std::size_t r) { return dbeta(r) * xhat(r * width + j); };
+            got[1].push_back(static_cast<double>(sum(rows, dgamma)));
+            got[2].push_back(static_cast<double>(sum(rows, dbeta)));
         }
         return got;
     }

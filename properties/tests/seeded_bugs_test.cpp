@@ -40,7 +40,7 @@ TEST_CASE("each seeded bug fails where it is smallest") {
 
 // What changes these numbers changes what a run sees. They are for a seed, so another draw changes
 // them too; then look whether fewer wrong cases fail, or more right ones are vacuous.
-TEST_CASE("so many of the first cases of right and of wrong kernels fail, and are vacuous") {
+TEST_CASE("the first cases of right and of wrong kernels end as they did") {
     const KernelSuite suite(Registry::instance(), {.edge_problems = false});
     WorkerPool pool(one_suite_worker());
     std::map<std::string, std::map<std::string_view, int>> ends;
@@ -148,29 +148,19 @@ TEST_CASE("some cases have a call on another problem before theirs, where values
     CHECK(share("stays_in_bounds") == 0);
 }
 
-TEST_CASE("buffers end or begin at the unmapped page by turns; stays_in_bounds does both") {
+TEST_CASE("whatever the seed, stays_in_bounds has buffers end at the unmapped page too") {
     WorkerPool pool(one_suite_worker());
-    const auto failures_of = [&](const std::string& property) {
-        int failures = 0;
-        for (int seed = 1; seed <= 40; ++seed) {
-            const Outcome outcome =
-                pool.run(Case::parse("v1:conv.grad_bias/bug_read_ahead:" + property +
-                                         ":cpu:in=1x1:seed=" + std::to_string(seed),
-                                     Registry::instance()));
-            if (outcome.verdict != Verdict::failed) continue;
-            ++failures;
-            CAPTURE(outcome.message);
-            CHECK(outcome.message.find("read past the end of dy, dy[1] of 1, in block") !=
-                  std::string::npos);
-            CHECK(outcome.message.find("conv_grad_bias.cu:") != std::string::npos);
-        }
-        return failures;
-    };
-    CHECK(failures_of("stays_in_bounds") == 40);
-    // One call at one edge: half of the cases, and a probability of 1e-4 to be outside of this.
-    const int of_one_call = failures_of("matches_reference");
-    CHECK(of_one_call > 8);
-    CHECK(of_one_call < 32);
+    for (int seed = 1; seed <= 40; ++seed) {
+        const Outcome outcome = pool.run(
+            Case::parse("v1:conv.grad_bias/bug_read_ahead:stays_in_bounds:cpu:in=1x1:seed=" +
+                            std::to_string(seed),
+                        Registry::instance()));
+        CAPTURE(outcome.message);
+        CHECK(outcome.verdict == Verdict::failed);
+        CHECK(outcome.message.find("read past the end of dy, dy[1] of 1, in block") !=
+              std::string::npos);
+        CHECK(outcome.message.find("conv_grad_bias.cu:") != std::string::npos);
+    }
 }
 
 }  // namespace gradverify

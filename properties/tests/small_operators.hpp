@@ -45,6 +45,17 @@ struct Elements {
     int bytes() const { return static_cast<int>(traits_of(view.dtype).bytes); }
 };
 
+/// A reference that computes each element alone: f(in, out), where in("x") is an input's element
+/// and out("y") an output's.
+template <class Function>
+auto by_element(Function function) {
+    return [function]<class T>(const ForwardCall<T>& call) {
+        for (std::int64_t i = 0; i < call.parameter("n"); ++i)
+            function([&](const char* input) -> const T& { return call.input(input)(i); },
+                     [&](const char* output) -> T& { return call.output(output)(i); });
+    };
+}
+
 /// y = f(a, b), element by element.
 template <class Function>
 OperatorDeclaration of_two(const std::string& name, const char* a, const char* b, Function function,
@@ -54,10 +65,8 @@ OperatorDeclaration of_two(const std::string& name, const char* a, const char* b
         .input(a, {"n"}, holds_a)
         .input(b, {"n"}, holds_b)
         .output("y", {"n"})
-        .forward([=]<class T>(const ForwardCall<T>& call) {
-            for (std::int64_t i = 0; i < call.parameter("n"); ++i)
-                call.output("y")(i) = function(call.input(a)(i), call.input(b)(i));
-        });
+        .forward(by_element(
+            [=](const auto& in, const auto& out) { out("y") = function(in(a), in(b)); }));
 }
 
 /// y = a / b.

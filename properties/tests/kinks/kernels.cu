@@ -27,18 +27,6 @@ __device__ void slope_and_old(int i, int, const float* dy, const float* x, float
     dx[i] = (x[i] > 0.0f ? dy[i] : 0.0f) + (x[i] == 0.0f ? 0.0f * dx[i] : 0.0f);
 }
 
-__device__ void copy(int i, int, const float* dy, const float*, float* dx) { dx[i] = dy[i]; }
-
-/// Rounds what it divides by three down.
-__device__ void gather(int from, int n, const float* dy, float* dx) {
-    dx[from] = 0.0f;
-    for (int i = 0; i < n; ++i)
-        if (min(static_cast<int>(i * 0.33333f), 2) == from) dx[from] += dy[i];
-}
-void rounded_down(const Spread& call) {
-    launch_each<gather>(call.launch, 3, call.dy.size(0), call.dy, call.dx);
-}
-
 /// The last of three equal numbers is taken.
 template <int factor>
 __device__ void to_middle(int i, int, const float* dy, const float* x, float* dx) {
@@ -61,43 +49,24 @@ __device__ void divide_backward(int i, int, const float* dy, const float* a, con
     db[i] = sign * dy[i] * a[i] / (b[i] * b[i]);
 }
 
-template <bool is_saved>
-__device__ void average(int i, int c, const float* x, float* y, float* total, const int* count) {
-    float sum = 0.0f;
-    for (int j = 0; j < c && j < count[i]; ++j) sum += x[i * c + j];
-    y[i] = sum / count[i];
-    total[i] = is_saved ? sum : y[i];
-}
-
-enum class Of { themselves, sizes, squares };
+enum class Of { themselves, sizes };
 enum class Tie { first, last, off_by_one };
 
 template <Of of>
 __device__ float function(float x) {
-    return of == Of::sizes ? fabsf(x) : of == Of::squares ? x * x : x;
+    return of == Of::sizes ? fabsf(x) : x;
 }
 
-/// The largest of a row's numbers, or of its first `count`.
+/// The largest of a row's numbers.
 template <Of of, Tie tie>
-__device__ void find_largest(int i, int c, const float* x, float* y, float* at, const int* count) {
+__device__ void largest(int i, int c, const float* x, float* y, float* at) {
     int best = 0;
-    for (int j = 1; j < c && (!count || j < count[i]); ++j) {
+    for (int j = 1; j < c; ++j) {
         const float one = function<of>(x[i * c + j]), other = function<of>(x[i * c + best]);
         if (tie == Tie::last ? one >= other : one > other) best = j;
     }
     y[i] = function<of>(x[i * c + best]);
     at[i] = static_cast<float>(tie == Tie::off_by_one ? best + 1 : best);
-}
-
-template <Of of, Tie tie>
-__device__ void largest(int i, int c, const float* x, float* y, float* at) {
-    find_largest<of, tie>(i, c, x, y, at, nullptr);
-}
-
-template <Tie tie>
-__device__ void largest_of_first(int i, int c, const float* x, float* y, float* at,
-                                 const int* count) {
-    find_largest<Of::themselves, tie>(i, c, x, y, at, count);
 }
 
 /// The last of the largest is set aside, and the first of the others taken.
@@ -116,12 +85,9 @@ __device__ void second_largest(int i, int c, const float* x, float* y, float* at
 
 #define GRADIENT(CALL, VARIANT, ...) \
     GRADVERIFY_KERNEL(CALL, VARIANT, (rows<CALL, __VA_ARGS__, &CALL::dy, &CALL::x, &CALL::dx>))
-GRADIENT(Torn, "copy", copy);
-GRADVERIFY_KERNEL(Spread, "rounded_down", rounded_down);
 GRADIENT(Median, "by_branches", to_middle<1>);
 GRADIENT(Median, "bug_twice", to_middle<2>);
 GRADIENT(Forgetful, "bug_no_fault_of_its_own", slope<0>);
-GRADIENT(SlightlyForgetful, "bug_no_fault_of_its_own", slope<0>);
 GRADIENT(ByMax, "zero", slope<0>);
 GRADIENT(ByMax, "half", slope<5>);
 GRADIENT(ByMax, "one", slope<10>);
@@ -145,14 +111,6 @@ GRADVERIFY_KERNEL(Quotient, "plain",
 QUOTIENT_BACKWARD("plain", -1);
 QUOTIENT_BACKWARD("bug_sign", 1);
 
-#define OF_FIRST(CALL, VARIANT, SAVED, ...) \
-    GRADVERIFY_KERNEL(CALL, VARIANT,        \
-                      (rows<CALL, __VA_ARGS__, &CALL::x, &CALL::y, &CALL::SAVED, &CALL::count>))
-OF_FIRST(MeanOfFirst, "naive", total, average<true>);
-OF_FIRST(MeanOfFirst, "bug_saves_mean", total, average<false>);
-OF_FIRST(LargestOfFirst, "last", at, largest_of_first<Tie::last>);
-OF_FIRST(LargestOfFirst, "bug_off_by_one", at, largest_of_first<Tie::off_by_one>);
-
 #define PLACE(CALL, VARIANT, ...) \
     GRADVERIFY_KERNEL(CALL, VARIANT, (rows<CALL, __VA_ARGS__, &CALL::x, &CALL::y, &CALL::at>))
 PLACE(Largest, "first", largest<Of::themselves, Tie::first>);
@@ -162,7 +120,5 @@ PLACE(LargestPiecewise, "last", largest<Of::themselves, Tie::last>);
 PLACE(LargestPiecewise, "bug_off_by_one", largest<Of::themselves, Tie::off_by_one>);
 PLACE(LargestSize, "last", largest<Of::sizes, Tie::last>);
 PLACE(LargestSize, "bug_off_by_one", largest<Of::sizes, Tie::off_by_one>);
-PLACE(LargestSquare, "last", largest<Of::squares, Tie::last>);
-PLACE(LargestSquare, "bug_off_by_one", largest<Of::squares, Tie::off_by_one>);
 PLACE(SecondLargest, "last_set_aside", second_largest<0>);
 PLACE(SecondLargest, "bug_off_by_one", second_largest<1>);

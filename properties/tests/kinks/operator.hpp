@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators with kinks, for the tests: ramps, y = max(x, 0), some with a gradient by hand, right or
 // wrong, or with a forward function that differs by scalar; a median; a product whose factors have
-// ranges, a quotient; and maxima whose place is saved, and a mean whose sum is.
+// ranges, a quotient; and maxima whose place is saved.
 #pragma once
 
 #include "harness/pass.hpp"
@@ -42,24 +42,10 @@ struct Place : Pass<operator_text, "forward"> {
 using Largest = Place<"largest">;
 using LargestPiecewise = Place<"largest_piecewise">;
 using LargestSize = Place<"largest_size">;
-using LargestSquare = Place<"largest_square">;
 using SecondLargest = Place<"second_largest">;
 
-struct LargestOfFirst : Pass<"largest_of_first", "forward"> {
-    using Pass::Pass;
-    TensorView x = tensor("x"), count = tensor("count"), y = tensor("y"), at = tensor("at");
-};
-
-struct MeanOfFirst : Pass<"mean_of_first", "forward"> {
-    using Pass::Pass;
-    TensorView x = tensor("x"), count = tensor("count"), y = tensor("y"), total = tensor("total");
-};
-
 using Median = GradX<"median">;
-using Torn = GradX<"torn">;
-using Spread = GradX<"spread">;
 using Forgetful = GradX<"ramp_forgetful">;
-using SlightlyForgetful = GradX<"ramp_slightly_forgetful">;
 using ByMax = GradX<"ramp_by_max">;
 using ByBranch = GradX<"ramp_by_branch">;
 using ByDefinition = GradX<"ramp_by_definition">;

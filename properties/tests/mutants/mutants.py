@@ -254,7 +254,6 @@ def stale_of(listed, mutants, survivors, selected):
 def main():
     parser = argparse.ArgumentParser(prog="./run mutants", description=__doc__.split("\n\n")[0])
     parser.add_argument("files", nargs="*", metavar="FILE", help="only these; may be a glob")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants run at a time")
     parser.add_argument("--quick", action="store_true",
                         help="run the tests in each file's folder alone")  # fmt: skip
     arguments = parser.parse_args()
@@ -271,7 +270,7 @@ def main():
     print(f"{len(mutants)} mutants, built after {time.monotonic() - start:.0f} s", flush=True)
     tests = list_tests()
     unlisted, survivors = 0, []
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         numbers = len(files) * NUMBERS_PER_FILE
         broken = [name for name in pool.map(lambda test: run_unmutated(test, numbers), tests) if name]
         if broken:

@@ -109,9 +109,6 @@ void launch_norm_backward(const NormBackward& call) {
                   call.rstd, call.dx, call.dgamma, call.dbeta, call.rows, call.width);
 }
 
-// Reads another type than the registration says.
-void launch_as_float(const GradWeight& call) { call.dy.as<const float>(); }
-
 }  // namespace
 
 #define SEEDED_BUG(VARIANT, POLICY, TYPE, DTYPE) \
@@ -125,7 +122,6 @@ SEEDED_BUG("bug_f64_sums_in_float", SumsInFloat, double, DType::f64);
 // Right: the same kernels, which promise no more than they do.
 SEEDED_BUG("right_f16_sums_in_half", SumsInHalf, __half, DType::f16).accumulates_in(DType::f16);
 SEEDED_BUG("right_f64_sums_in_float", SumsInFloat, double, DType::f64).accumulates_in(DType::f32);
-GRADVERIFY_KERNEL(GradWeight, "bug_f16_read_as_float", launch_as_float).storage(DType::f16);
 GRADVERIFY_KERNEL(Forward, "bug_f16_bias_added_to_half", (launch_forward<BiasAddedToHalf, __half>))
     .storage(DType::f16);
 GRADVERIFY_KERNEL(NormForward, "bug_bf16_rounded_mean", launch_norm_forward).storage(DType::bf16);

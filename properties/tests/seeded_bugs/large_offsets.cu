@@ -48,7 +48,6 @@ RELU("bug_a18_unsigned_offset_32", launch_relu<std::uint32_t>);
 RELU("bug_a18_unsigned_offset_16", launch_relu<std::uint16_t>);
 RELU("bug_a18_count_32", launch_relu_of_narrow_count<std::int32_t>);
 RELU("bug_a18_count_16", launch_relu_of_narrow_count<std::int16_t>);
-RELU("right_up_to_32_bits", launch_relu<std::int32_t>).up_to_elements(INT32_MAX);
 RELU("right_up_to_16_bits", launch_relu<std::int16_t>).up_to_elements(INT16_MAX);
 
 #define CONV(PASS, LAUNCHER)                                                            \
