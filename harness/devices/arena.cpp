@@ -48,28 +48,29 @@ std::size_t guard_bytes(std::size_t data_bytes) {
 
 }  // namespace
 
-std::string StrayWrite::print() const {
+std::string Arena::print_changes(std::size_t buffer, Zone zone, std::int64_t first,
+                                 std::int64_t elements) const {
+    const std::string& name = buffers_[buffer].name;
     const std::string count = fmt::format("{} element{}", elements, elements == 1 ? "" : "s");
-    switch (where) {
-        case Where::input:
-            return fmt::format("changed its input {} ({}, first {}[{}])", buffer, count, buffer,
-                               first_element);
-        case Where::unwanted:
-            return fmt::format("wrote to {}, which is not asked for ({}, first {}[{}])", buffer,
-                               count, buffer, first_element);
-        case Where::gap:
+    switch (zone) {
+        case Zone::input:
+            return fmt::format("changed its input {} ({}, first {}[{}])", name, count, name, first);
+        case Zone::unwanted:
+            return fmt::format("wrote to {}, which is not asked for ({}, first {}[{}])", name,
+                               count, name, first);
+        case Zone::gap:
             return fmt::format(
                 "wrote {} between the elements of {}, whose rows are padded, the first {} elements "
                 "behind its begin",
-                count, buffer, first_element);
-        case Where::before:
-            return fmt::format("wrote {} before the start of {}, the first at {}[{}]", count,
-                               buffer, buffer, first_element);
-        case Where::after:
+                count, name, first);
+        case Zone::before:
+            return fmt::format("wrote {} before the start of {}, the first at {}[{}]", count, name,
+                               name, first);
+        case Zone::after:
             break;
     }
-    return fmt::format("wrote {} past the end of {}, the first at {}[{}] of {}", count, buffer,
-                       buffer, first_element, buffer_elements);
+    return fmt::format("wrote {} past the end of {}, the first at {}[{}] of {}", count, name, name,
+                       first, count_of(buffer));
 }
 
 Arena::Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings& surroundings)
@@ -91,10 +92,9 @@ void Arena::store(std::size_t buffer, std::size_t element, std::uint64_t bits) {
 }
 
 std::size_t Arena::bytes_of(std::size_t buffer) const {
-    const BufferSpec& spec = buffers_[buffer];
     const Scatter& scatter = scatters_[buffer];
-    return (scatter.element.empty() ? count_of(buffer) : scatter.is_used.size()) *
-           traits_of(spec.dtype).bytes;
+    const std::size_t places = scatter.element.empty() ? count_of(buffer) : scatter.is_used.size();
+    return places * traits_of(buffers_[buffer].dtype).bytes;
 }
 
 Arena::Scatter Arena::scatter_of(const BufferSpec& buffer) {
@@ -237,40 +237,37 @@ std::vector<std::int64_t> Arena::untouched(std::size_t buffer) const {
 }
 
 /// Finds changes between two places in the copies on the host, each at an element's begin.
-void Arena::find_changes(std::size_t buffer, std::size_t begin, std::size_t end,
-                         StrayWrite::Where where, std::vector<StrayWrite>& found) const {
+void Arena::find_changes(std::size_t buffer, std::size_t begin, std::size_t end, Zone zone,
+                         std::vector<std::string>& found) const {
     if (std::memcmp(before_ + begin, after_ + begin, end - begin) == 0) return;
     const auto element_of = [&](std::size_t place) {
         return (static_cast<std::int64_t>(place) -
                 static_cast<std::int64_t>(placements_[buffer].data_begin)) /
                static_cast<std::int64_t>(traits_of(buffers_[buffer].dtype).bytes);
     };
-    StrayWrite stray{.buffer = buffers_[buffer].name,
-                     .buffer_elements = element_count(buffers_[buffer].sizes),
-                     .where = where};
+    std::int64_t first = 0, count = 0;
     for (std::int64_t element = element_of(begin); element < element_of(end); ++element) {
-        const bool is_expected = where == StrayWrite::Where::gap &&
-                                 scatters_[buffer].is_used[static_cast<std::size_t>(element)];
+        const bool is_expected =
+            zone == Zone::gap && scatters_[buffer].is_used[static_cast<std::size_t>(element)];
         if (is_expected || !is_changed(buffer, element)) continue;
-        if (stray.elements++ == 0) stray.first_element = element;
+        if (count++ == 0) first = element;
     }
-    if (stray.elements > 0) found.push_back(stray);
+    if (count > 0) found.push_back(print_changes(buffer, zone, first, count));
 }
 
-std::vector<StrayWrite> Arena::stray_writes() const {
-    using Where = StrayWrite::Where;
-    std::vector<StrayWrite> found;
+std::vector<std::string> Arena::stray_writes() const {
+    std::vector<std::string> found;
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
         const Placement& place = placements_[i];
         const BufferRole role = buffers_[i].role;
-        const auto find_in_data = [&](Where where) {
-            find_changes(i, place.data_begin, place.data_end, where, found);
+        const auto find_in_data = [&](Zone zone) {
+            find_changes(i, place.data_begin, place.data_end, zone, found);
         };
-        find_changes(i, place.region_begin, place.data_begin, Where::before, found);
-        if (role == BufferRole::input) find_in_data(Where::input);
-        if (role == BufferRole::unwanted) find_in_data(Where::unwanted);
-        if (role == BufferRole::output && !scatters_[i].element.empty()) find_in_data(Where::gap);
-        find_changes(i, place.data_end, place.region_end, Where::after, found);
+        find_changes(i, place.region_begin, place.data_begin, Zone::before, found);
+        if (role == BufferRole::input) find_in_data(Zone::input);
+        if (role == BufferRole::unwanted) find_in_data(Zone::unwanted);
+        if (role == BufferRole::output && !scatters_[i].element.empty()) find_in_data(Zone::gap);
+        find_changes(i, place.data_end, place.region_end, Zone::after, found);
     }
     return found;
 }

@@ -27,7 +27,6 @@ namespace gradverify {
 /// `unwanted`: an output that is not asked for; poisoned like an output, watched like an input.
 enum class BufferRole { input, output, workspace, unwanted };
 
-/// One buffer of a call.
 struct BufferSpec {
     std::string name;
     BufferRole role = BufferRole::input;
@@ -53,20 +52,6 @@ struct Surroundings {
     bool operator==(const Surroundings&) const = default;
 };
 
-/// Memory that a run changed and should not have.
-struct StrayWrite {
-    std::string buffer;
-    std::int64_t buffer_elements = 0;
-    /// Elements relative to the buffer's first; negative or past the end for a guard.
-    std::int64_t first_element = 0;
-    std::int64_t elements = 0;
-    enum class Where { before, input, unwanted, gap, after } where = Where::after;
-
-    /// `wrote 2 elements after the end of dw, the first at dw[6] of 6`
-    std::string print() const;
-};
-
-/// The buffers of one call in device memory.
 class Arena {
   public:
     /// Lays the buffers out and poisons them. The next arena has the same memory.
@@ -86,10 +71,9 @@ class Arena {
     /// Flat indices of the elements that still hold the poison's bits.
     std::vector<std::int64_t> untouched(std::size_t buffer) const;
 
-    /// Writes to guards and inputs since `upload`.
-    std::vector<StrayWrite> stray_writes() const;
-
-    const std::vector<BufferSpec>& buffers() const { return buffers_; }
+    /// Writes to guards and inputs since `upload`, as in `wrote 2 elements past the end of dw, the
+    /// first at dw[6] of 6`.
+    std::vector<std::string> stray_writes() const;
 
   private:
     /// Offsets in the copies on the host.
@@ -120,8 +104,12 @@ class Arena {
     void store(std::size_t buffer, std::size_t element, std::uint64_t bits);
     /// `element`: a place in memory, counted from the buffer's first.
     bool is_changed(std::size_t buffer, std::int64_t element) const;
-    void find_changes(std::size_t buffer, std::size_t begin, std::size_t end,
-                      StrayWrite::Where where, std::vector<StrayWrite>& found) const;
+    /// Memory that a run should not change.
+    enum class Zone { before, input, unwanted, gap, after };
+    void find_changes(std::size_t buffer, std::size_t begin, std::size_t end, Zone zone,
+                      std::vector<std::string>& found) const;
+    std::string print_changes(std::size_t buffer, Zone zone, std::int64_t first,
+                              std::int64_t elements) const;
 
     Device& device_;
     std::vector<BufferSpec> buffers_;

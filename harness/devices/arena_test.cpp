@@ -27,7 +27,7 @@ struct Rig {
     float* data(std::size_t buffer) { return arena.view(buffer).as<float>(); }
     float* x() { return data(0); }
     float* y() { return data(1); }
-    std::vector<StrayWrite> stray_writes() {
+    std::vector<std::string> stray_writes() {
         arena.download();
         return arena.stray_writes();
     }
@@ -38,12 +38,8 @@ BufferSpec output(Sizes sizes) {
 }
 
 /// An input x of 5 floats and an output y of 3.
-Rig dense(Surroundings surroundings = {}, std::int64_t offset = 0, std::int64_t alignment = 256) {
-    BufferSpec y = output({3});
-    y.offset = offset;
-    return Rig(
-        {{.name = "x", .sizes = {5}, .offset = offset, .alignment_bytes = alignment}, std::move(y)},
-        {1, 2, 3, 4, 5}, surroundings);
+Rig dense(Surroundings surroundings = {}) {
+    return Rig({{.name = "x", .sizes = {5}}, output({3})}, {1, 2, 3, 4, 5}, surroundings);
 }
 
 /// An input x of 2 x 3 floats whose rows are padded by one, and an output y of 2 x 2 in columns.
@@ -66,6 +62,8 @@ Rig beside_gap(Edge edge) {
 
 TEST_CASE("writing the outputs is no stray write; what comes back, and what was left, is told") {
     Rig rig = dense();
+    rig.arena.download();
+    CHECK(rig.arena.untouched(1) == std::vector<std::int64_t>{0, 1, 2});
     for (const int i : {0, 2}) rig.y()[i] = static_cast<float>(i) + 0.5f;
     CHECK(rig.stray_writes().empty());
     CHECK(rig.arena.untouched(1) == std::vector<std::int64_t>{1});
@@ -87,7 +85,10 @@ TEST_CASE("elements lie by their strides, and between them guards") {
     }
     CHECK(rig.x()[3] == 0.71875f);  // odd, as a guard is
     // The places of y are 0, 1, 3 and 4.
-    for (const int i : {0, 1, 3, 4}) rig.y()[i] = static_cast<float>(i);
+    for (const int i : {0, 3}) rig.y()[i] = static_cast<float>(i);
+    rig.arena.download();
+    CHECK(rig.arena.untouched(1) == std::vector<std::int64_t>{2, 3});
+    for (const int i : {1, 4}) rig.y()[i] = static_cast<float>(i);
     CHECK(rig.stray_writes().empty());
     CHECK(rig.arena.read(1) == std::vector<double>{0, 3, 1, 4});
     CHECK(rig.arena.untouched(1).empty());
@@ -98,17 +99,6 @@ TEST_CASE("a buffer takes as many values as it has elements") {
     Rig rig = dense();
     CHECK_THROWS_WITH_AS(rig.arena.write(0, std::vector{1.0}),
                          "Arena::write: 1 values for the buffer x", std::logic_error);
-}
-
-TEST_CASE("what is not written is found") {
-    Rig none = dense();
-    none.arena.download();
-    CHECK(none.arena.untouched(1) == std::vector<std::int64_t>{0, 1, 2});
-    Rig rig = strided();
-    for (const int i : {0, 3}) rig.y()[i] = 1.0f;
-    rig.arena.download();
-    // Logical elements (1,0) and (1,1).
-    CHECK(rig.arena.untouched(1) == std::vector<std::int64_t>{2, 3});
 }
 
 TEST_CASE("along an expanded axis all elements are one") {
@@ -161,9 +151,7 @@ TEST_CASE("a write to a guard or an input is found, with its element") {
                 CHECK(std::isnan(data[i]) == (i % 2 == 0));
             data[i] = 7.0f;
         }
-        const auto found = sample.rig.stray_writes();
-        REQUIRE(found.size() == 1);
-        CHECK(found[0].print() == sample.says);
+        CHECK(sample.rig.stray_writes() == std::vector<std::string>{sample.says});
     }
 }
 
@@ -176,18 +164,6 @@ TEST_CASE("an accumulating write to a guard is found in one of the two parities,
             found |= !rig.stray_writes().empty();
         }
         CHECK(found);
-    }
-}
-
-TEST_CASE("a buffer starts as many elements behind an aligned address as was asked for") {
-    for (const int offset : {0, 1, 3}) {
-        Rig rig = dense({}, offset, 16);
-        CHECK(reinterpret_cast<std::uintptr_t>(rig.x()) % 256 ==
-              static_cast<std::uintptr_t>(4 * offset));
-        rig.x()[-1] = 9.0f;
-        const auto found = rig.stray_writes();
-        REQUIRE(found.size() == 1);
-        CHECK(found[0].first_element == -1);
     }
 }
 
@@ -213,12 +189,8 @@ TEST_CASE("in every type: values, poison, guards by turns, and what was written 
                     for (std::int64_t i = -3; i < elements + 40; ++i)
                         CHECK(is_nan(i) ==
                               (i >= 0 && i < elements ? poison == Poison::nan : i % 2 != 0));
-                    if (poison != Poison::nan) {
-                        const double held = value_of(dtype, y);
-                        CHECK(std::abs(held) > traits_of(dtype).largest / 4.0);
-                        CHECK(std::isfinite(held));
-                        CHECK((held > 0.0) == (poison == Poison::positive_huge));
-                    }
+                    const std::uint64_t poisoned = poison_bits(dtype, poison);
+                    CHECK(std::memcmp(y, &poisoned, traits_of(dtype).bytes) == 0);
                     put(0, bits_of(dtype, 1.5));
                     // A NaN of CUDA's conversions in a guard is a change.
                     put(elements, bits_of(dtype, NAN));
@@ -227,10 +199,10 @@ TEST_CASE("in every type: values, poison, guards by turns, and what was written 
                     CHECK(arena.read(0) == std::vector{rounded_to(dtype, 1.0 / 3.0), -2.5});
                     CHECK(arena.read(1)[0] == 1.5);
                     CHECK(static_cast<std::int64_t>(arena.untouched(1).size()) == elements - 1);
-                    REQUIRE(found.size() == 1);
-                    CHECK(found[0].first_element == elements);
-                    CHECK(found[0].elements == 2);
-                    CHECK(guard_bits(dtype, true) != poison_bits(dtype, Poison::nan));
+                    const std::string size = std::to_string(elements);
+                    CHECK(found ==
+                          std::vector{"wrote 2 elements past the end of y, the first at y[" + size +
+                                      "] of " + size});
                 }
 }
 

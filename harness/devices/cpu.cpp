@@ -17,19 +17,10 @@ namespace gradverify::detail {
 namespace {
 
 simt::Schedule schedule_of(const Setting& setting) {
-    const auto order = [&] {
-        switch (setting.order) {
-            case ThreadOrder::ascending:
-                return simt::Order::ascending;
-            case ThreadOrder::descending:
-                return simt::Order::descending;
-            case ThreadOrder::random_threads:
-                return simt::Order::random_threads;
-            case ThreadOrder::random_warps:
-                return simt::Order::random_warps;
-        }
-        return simt::Order::ascending;
-    }();
+    // In the order of ThreadOrder.
+    constexpr simt::Order orders[] = {simt::Order::ascending, simt::Order::descending,
+                                      simt::Order::random_threads, simt::Order::random_warps};
+    const simt::Order order = orders[static_cast<std::size_t>(setting.order)];
     return {.threads = order, .blocks = order, .seed = setting.order_seed};
 }
 
@@ -40,7 +31,6 @@ double seconds_of(const Work& work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The fastest of a few.
 template <class Work>
 double least_seconds(const Work& work) {
     double least = 0.0;
@@ -94,9 +84,9 @@ class CpuDevice final : public Device {
     std::vector<std::byte*> place(std::span<const std::size_t> region_bytes, Edge edge) override {
         regions_.clear();
         std::vector<std::byte*> begins;
+        const simt::Edge unmapped = edge == Edge::end ? simt::Edge::end : simt::Edge::begin;
         for (const std::size_t bytes : region_bytes) {
-            std::byte* begin = simt::buffer_region(
-                regions_.size(), bytes, edge == Edge::end ? simt::Edge::end : simt::Edge::begin);
+            std::byte* begin = simt::buffer_region(regions_.size(), bytes, unmapped);
             if (!begin) throw std::runtime_error("not enough memory for the cpu device");
             regions_.push_back({begin, bytes});
             begins.push_back(begin);
@@ -165,21 +155,20 @@ class CpuDevice final : public Device {
                 const TimingOptions& options) override {
         if (options.graph) return {.error = "the cpu device times no graphs"};
         Timing timing;
-        const auto take = [&] {
-            RunStatus status = run(kernel, call, setting, DelayedStream::none);
-            timing.error = status.error;
-            timing.not_served = status.not_served;
-            timing.is_refusal = status.is_refusal;
-            return status;
-        };
-        take();  // the first call meets new memory
         double spent = 0.0;
-        while (timing.error.empty() &&
-               wants_another_sample(options, timing.samples.size(), spent)) {
-            timing.samples.push_back(take().seconds);
-            spent += timing.samples.back();
+        // The first call meets new memory and is no sample.
+        for (bool is_first = true;
+             is_first || wants_another_sample(options, timing.samples.size(), spent);
+             is_first = false) {
+            const RunStatus status = run(kernel, call, setting, DelayedStream::none);
+            if (!status.ok())
+                return {.error = status.error,
+                        .not_served = status.not_served,
+                        .is_refusal = status.is_refusal};
+            if (is_first) continue;
+            timing.samples.push_back(status.seconds);
+            spent += status.seconds;
         }
-        if (!timing.error.empty()) timing.samples.clear();
         return timing;
     }
 

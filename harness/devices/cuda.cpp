@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
-#include <thread>
 
 #include "harness/base/cuda_check.hpp"
 #include "harness/devices/compute_sanitizer.hpp"

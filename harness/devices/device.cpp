@@ -16,17 +16,14 @@ LargeMemory& Device::large_memory() {
 }
 
 Device& device_named(std::string_view name) {
-    static std::map<std::string, std::unique_ptr<Device>, std::less<>> devices;
-    auto found = devices.find(name);
-    if (found == devices.end()) {
+    static std::map<std::string, std::unique_ptr<Device>> devices;
+    std::unique_ptr<Device>& device = devices[std::string(name)];
+    if (!device) {
         if (const std::string why = why_unavailable(name); !why.empty())
             throw EnvironmentError(fmt::format("device {}: {}", name, why));
-        found = devices
-                    .emplace(name,
-                             name == "cpu" ? detail::make_cpu_device() : detail::make_cuda_device())
-                    .first;
+        device = name == "cpu" ? detail::make_cpu_device() : detail::make_cuda_device();
     }
-    return *found->second;
+    return *device;
 }
 
 std::string why_unavailable(std::string_view name) {

@@ -34,7 +34,6 @@ struct RunStatus {
     void call(const KernelDeclaration& kernel, const PassCall& call);
 };
 
-/// Which end of a region of memory.
 enum class Edge { end, begin };
 
 /// The elements of a buffer in device memory, without what surrounds them.
@@ -62,7 +61,6 @@ class Device {
     /// Device memory for the buffers of one call: a region of this size for each, in place of the
     /// regions of the call before. Sizes are multiples of 256, and so are the addresses; the
     /// contents are undefined. `edge` is the unmapped one, where the device has unmapped edges.
-    ///
     /// **Errors** std::runtime_error when there is not enough.
     virtual std::vector<std::byte*> place(std::span<const std::size_t> region_bytes, Edge edge) = 0;
     /// Host memory for fast copies, kept until a larger block is asked for; `which` is 0 or 1.

@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "harness/devices/poison.hpp"
-#include "harness/registry/element_types.hpp"
 
 namespace gradverify {
 
@@ -20,15 +19,8 @@ constexpr std::int64_t guard_bytes = std::int64_t{1} << 20;
 // The driver and the kernel's own module take some, too.
 constexpr double spare_bytes = 0x1p28;
 
-template <class T>
-std::span<const std::byte> bytes_of(const std::vector<T>& values) {
-    return std::as_bytes(std::span(values));
-}
-
-/// Memory that is released with it.
 using Block = std::unique_ptr<std::byte, std::function<void(std::byte*)>>;
 
-/// There is not enough memory.
 struct LacksMemory {
     double bytes;
 };
@@ -80,43 +72,38 @@ class LargeRig {
         return bytes;
     }
 
-    Block allocate(std::int64_t bytes) {
-        Block block(memory_.allocate(static_cast<std::size_t>(bytes)),
-                    [this](std::byte* memory) { memory_.release(memory); });
-        if (!block) throw LacksMemory{bytes_needed()};
-        return block;
+    std::byte* allocate(std::int64_t bytes) {
+        blocks_.emplace_back(memory_.allocate(static_cast<std::size_t>(bytes)),
+                             [this](std::byte* memory) { memory_.release(memory); });
+        if (!blocks_.back()) throw LacksMemory{bytes_needed()};
+        return blocks_.back().get();
     }
 
     template <class T>
     const T* upload(const std::vector<T>& table) {
-        tables_.push_back(allocate(static_cast<std::int64_t>(table.size() * sizeof(T))));
-        memory_.upload(tables_.back().get(), bytes_of(table));
-        return reinterpret_cast<const T*>(tables_.back().get());
+        std::byte* const at = allocate(static_cast<std::int64_t>(table.size() * sizeof(T)));
+        memory_.upload(at, std::as_bytes(std::span(table)));
+        return reinterpret_cast<const T*>(at);
     }
 
-    static Pattern pattern(DType dtype, std::byte* at, std::uint64_t even, std::uint64_t odd) {
-        const auto bytes = static_cast<int>(traits_of(dtype).bytes);
-        const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * bytes);
-        return {at, bytes, even & mask, odd & mask};
-    }
+    static int bytes_of(DType dtype) { return static_cast<int>(traits_of(dtype).bytes); }
+    static std::int64_t guard_elements(DType dtype) { return guard_bytes / bytes_of(dtype); }
+
     Pattern poison(DType dtype, std::byte* at) const {
         const std::uint64_t bits = poison_bits(dtype, call_.poison);
-        return pattern(dtype, at, bits, bits);
+        return {at, bytes_of(dtype), bits, bits};
     }
     Pattern guard(DType dtype, std::byte* at) const {
         const bool even_is_nan = call_.guard_parity == 0;
-        return pattern(dtype, at, guard_bits(dtype, even_is_nan), guard_bits(dtype, !even_is_nan));
-    }
-    static std::int64_t guard_elements(DType dtype) {
-        return guard_bytes / static_cast<std::int64_t>(traits_of(dtype).bytes);
+        return {at, bytes_of(dtype), guard_bits(dtype, even_is_nan),
+                guard_bits(dtype, !even_is_nan)};
     }
 
     /// A buffer between two guards: where its elements begin.
     std::byte* place(DType dtype, std::int64_t bytes) {
-        buffers_.push_back(allocate(bytes + 2 * guard_bytes));
-        std::byte* const begin = buffers_.back().get();
-        memory_.fill(guard(dtype, begin), guard_elements(dtype));
-        memory_.fill(guard(dtype, begin + guard_bytes + bytes), guard_elements(dtype));
+        std::byte* const begin = allocate(bytes + 2 * guard_bytes);
+        for (std::byte* const at : {begin, begin + guard_bytes + bytes})
+            memory_.fill(guard(dtype, at), guard_elements(dtype));
         return begin + guard_bytes;
     }
 
@@ -148,10 +135,9 @@ class LargeRig {
 
     RunStatus launch() {
         std::vector<TensorView> views;
-        for (std::size_t i = 0; i < call_.tensors.size(); ++i) {
-            const LargeTensor& tensor = call_.tensors[i];
-            views.push_back(view_of(data_[i], tensor.dtype, tensor.sizes, tensor.strides));
-        }
+        for (const LargeTensor& tensor : call_.tensors)
+            views.push_back(
+                view_of(data_[views.size()], tensor.dtype, tensor.sizes, tensor.strides));
         const std::vector<std::string> names = call_.kernel.pass->tensors();
         const PassCall pass_call{.problem = call_.problem,
                                  .tensors = views,
@@ -165,9 +151,7 @@ class LargeRig {
 
     bool is_written(std::size_t tensor) const {
         return tensor >= inputs() ||
-               std::ranges::any_of(call_.tensors, [&](const LargeTensor& other) {
-                   return other.lies_in == tensor;
-               });
+               std::ranges::count(call_.tensors, tensor, &LargeTensor::lies_in) > 0;
     }
 
     /// The first write outside of the outputs, as a sentence; empty when there is none.
@@ -187,13 +171,14 @@ class LargeRig {
 
     std::string stray_at_guards(const LargeTensor& tensor, std::byte* data) {
         const std::int64_t guarded = guard_elements(tensor.dtype);
-        const Differences before =
-            memory_.differences(guard(tensor.dtype, data - guard_bytes), guarded);
+        const auto changes_at = [&](std::byte* begin) {
+            return memory_.differences(guard(tensor.dtype, begin), guarded);
+        };
+        const Differences before = changes_at(data - guard_bytes);
         if (before.count > 0)
             return fmt::format("wrote {} before the start of {}, the first at element {}",
                                elements_text(before.count), tensor.name, before.first - guarded);
-        const Differences after =
-            memory_.differences(guard(tensor.dtype, data + tensor.bytes()), guarded);
+        const Differences after = changes_at(data + tensor.bytes());
         if (after.count == 0) return {};
         return fmt::format("wrote {} past the end of {}, the first at element {} of {}",
                            elements_text(after.count), tensor.name, tensor.elements() + after.first,
@@ -264,7 +249,7 @@ class LargeRig {
     const LargeCall& call_;
     LargeMemory& memory_;
     const KernelDeclaration& declaration_;
-    std::vector<Block> buffers_, tables_;
+    std::vector<Block> blocks_;
     std::vector<std::byte*> data_;    ///< of each tensor
     std::vector<CopiedBits> copies_;  ///< what it held before the call
     std::byte* workspace_ = nullptr;

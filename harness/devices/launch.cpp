@@ -15,10 +15,6 @@ namespace {
 
 bool lost = false;
 
-std::int64_t offset_of(const Setting& setting, std::size_t buffer) {
-    return buffer < setting.offsets.size() ? setting.offsets[buffer] : 0;
-}
-
 /// The input that this call writes an output over; nothing when the output has its own buffer.
 std::optional<std::size_t> written_over(const Call& call, const KernelDeclaration& declaration,
                                         const std::string& output) {
@@ -37,17 +33,19 @@ struct Buffers {
 
     Buffers(const Call& call, const KernelDeclaration& declaration) {
         const PassSpec& pass = *call.kernel.pass;
+        const std::vector<int>& offsets = call.setting.offsets;
         const auto add = [&](const std::string& name, BufferRole role) {
             Sizes sizes = call.kernel.op->sizes_of(name, call.problem);
             Strides strides =
                 strides_of(*call.kernel.op, declaration, name, sizes, call.setting.layout_of(name));
-            buffers.push_back({.name = name,
-                               .role = role,
-                               .dtype = dtype_of(declaration, *call.kernel.op, name),
-                               .sizes = std::move(sizes),
-                               .strides = std::move(strides),
-                               .offset = offset_of(call.setting, buffer_of.size()),
-                               .alignment_bytes = declaration.base_alignment_bytes});
+            buffers.push_back(
+                {.name = name,
+                 .role = role,
+                 .dtype = dtype_of(declaration, *call.kernel.op, name),
+                 .sizes = std::move(sizes),
+                 .strides = std::move(strides),
+                 .offset = buffer_of.size() < offsets.size() ? offsets[buffer_of.size()] : 0,
+                 .alignment_bytes = declaration.base_alignment_bytes});
             buffer_of.push_back(buffers.size() - 1);
         };
         for (const std::string& name : pass.inputs) add(name, BufferRole::input);
@@ -93,9 +91,10 @@ class Rig {
     CallResult run() {
         RunStatus status = run_launcher(call_.device, declaration_, pass_call(), call_.setting,
                                         call_.surroundings.delayed);
-        CallResult result{.error = status.error, .seconds = status.seconds};
-        result.findings = std::move(status.findings);
-        result.accesses_checked = status.accesses_checked;
+        CallResult result{.error = status.error,
+                          .seconds = status.seconds,
+                          .findings = std::move(status.findings),
+                          .accesses_checked = status.accesses_checked};
         if (status.ok()) collect(result);
         return result;
     }
@@ -129,16 +128,16 @@ class Rig {
         for (std::size_t i = 0; i < pass.outputs.size(); ++i) {
             const std::size_t buffer = buffers_.buffer_of[pass.inputs.size() + i];
             const std::span<const std::byte> bits = arena_.bytes(buffer);
-            result.outputs.push_back({arena_.buffers()[buffer].sizes, arena_.read(buffer)});
-            result.output_types.push_back(arena_.buffers()[buffer].dtype);
+            const BufferSpec& spec = buffers_.buffers[buffer];
+            result.outputs.push_back({spec.sizes, arena_.read(buffer)});
+            result.output_types.push_back(spec.dtype);
             result.output_bits.emplace_back(bits.begin(), bits.end());
             // Written over an input, an element may keep its value and be right.
             const bool was_poisoned = buffer >= pass.inputs.size() && call_.setting.asks_for(i);
             result.untouched.push_back(was_poisoned ? arena_.untouched(buffer)
                                                     : std::vector<std::int64_t>());
         }
-        for (const StrayWrite& stray : arena_.stray_writes())
-            result.stray_writes.push_back(stray.print());
+        result.stray_writes = arena_.stray_writes();
     }
 
     const Call& call_;

@@ -117,7 +117,7 @@ TEST_CASE("a call gives the inputs, and brings back values, types, bits and what
     CHECK(std::memcmp(result.output_bits[1].data(), z, sizeof z) == 0);
 }
 
-TEST_CASE("of a call that failed only the error and the findings are told") {
+TEST_CASE("a call that failed tells only the error and the findings") {
     Rig rig;
     rig.device.launcher = [](const PassCall&) {
         return RunStatus{.error = "an illegal address", .accesses_checked = 7};

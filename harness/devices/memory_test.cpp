@@ -27,7 +27,7 @@ namespace {
 
 struct Ran {
     std::string error;
-    std::vector<StrayWrite> stray_writes;
+    std::vector<std::string> stray_writes;
 };
 
 Ran run(const std::string& launcher, const BufferSpec& buffer, Edge edge) {
@@ -62,8 +62,7 @@ bool has_debug_information() {
 
 }  // namespace
 
-TEST_CASE(
-    "the first element past the end is caught at the access, at any offset, as read or write") {
+TEST_CASE("the first element past the end is caught at the access, as read or write") {
     for (const DType dtype : {DType::f32, DType::f64})
         for (const std::int64_t elements : {0, 6, 5000})
             for (const std::int64_t offset : {0, 1, 3})
@@ -105,9 +104,8 @@ TEST_CASE("the element before the start is caught at the access, and behind an o
 TEST_CASE("a write to the gap that the alignment leaves is found after the call") {
     const Ran ran = run("write_past_end_f32", buffer_of(DType::f32, 6, 256, 0), Edge::end);
     CHECK(ran.error == "");
-    REQUIRE(ran.stray_writes.size() == 1);
-    CHECK(ran.stray_writes[0].print() ==
-          "wrote 1 element past the end of dw, the first at dw[6] of 6");
+    CHECK(ran.stray_writes ==
+          std::vector<std::string>{"wrote 1 element past the end of dw, the first at dw[6] of 6"});
     // None is left where the size is a multiple of the alignment.
     const Ran full = run("write_past_end_f32", buffer_of(DType::f32, 64, 256, 0), Edge::end);
     CHECK(testing::contains(full.error, "past the end of dw, dw[64] of 64"));

@@ -41,22 +41,22 @@ Patterns patterns_of(DType dtype) {
 }
 
 // An integer poison is an index far outside of any tensor; two calls have two of them.
-constexpr std::int64_t poison_index = 0x7a7a7a7a, other_poison_index = 0x5b5b5b5b;
+constexpr double poison_index = 0x7a7a7a7a, other_poison_index = 0x5b5b5b5b;
 
 }  // namespace
 
 std::uint64_t poison_bits(DType dtype, Poison poison) {
     if (!is_floating(dtype))
-        return static_cast<std::uint64_t>(poison == Poison::negative_huge   ? -poison_index
-                                          : poison == Poison::positive_huge ? other_poison_index
-                                                                            : poison_index);
+        return bits_of(dtype, poison == Poison::negative_huge   ? -poison_index
+                              : poison == Poison::positive_huge ? other_poison_index
+                                                                : poison_index);
     const Patterns patterns = patterns_of(dtype);
     if (poison == Poison::nan) return patterns.poison_nan;
     return bits_of(dtype, poison == Poison::positive_huge ? patterns.huge : -patterns.huge);
 }
 
 std::uint64_t guard_bits(DType dtype, bool nan) {
-    if (!is_floating(dtype)) return static_cast<std::uint64_t>(nan ? poison_index : -poison_index);
+    if (!is_floating(dtype)) return bits_of(dtype, nan ? poison_index : -poison_index);
     return nan ? patterns_of(dtype).guard_nan : bits_of(dtype, guard_finite);
 }
 

@@ -9,8 +9,7 @@
 
 namespace gradverify {
 
-TEST_CASE(
-    "poison and guards of a floating type: NaNs that a debugger can tell apart, and numbers") {
+TEST_CASE("poison and guards of a floating type are NaNs that differ, and numbers") {
     const struct {
         DType dtype;
         std::uint64_t poison, guard;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cfenv>
+#include <clocale>
 #include <csignal>
 #include <string>
 
@@ -12,8 +13,16 @@ namespace gradverify {
 /// Restores what held when it was made.
 class ScopedProcessState {
   public:
-    ScopedProcessState();
-    ~ScopedProcessState();
+    ScopedProcessState() : locale_(std::setlocale(LC_ALL, nullptr)) {
+        // On x86 the environment holds the whole of MXCSR: flush to zero and denormals are zero.
+        std::fegetenv(&floating_point_);
+        pthread_sigmask(SIG_SETMASK, nullptr, &signals_);
+    }
+    ~ScopedProcessState() {
+        std::fesetenv(&floating_point_);
+        pthread_sigmask(SIG_SETMASK, &signals_, nullptr);
+        if (locale_ != std::setlocale(LC_ALL, nullptr)) std::setlocale(LC_ALL, locale_.c_str());
+    }
     ScopedProcessState(const ScopedProcessState&) = delete;
     ScopedProcessState& operator=(const ScopedProcessState&) = delete;
 
