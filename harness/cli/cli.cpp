@@ -56,7 +56,6 @@ std::string accepted_by(const CLI::App& app) {
     return "there are the commands " + joined(words);
 }
 
-/// The parser, and what it fills.
 struct CommandLine {
     CLI::App app{"Verifies that forward and backward kernels compute the right gradients.",
                  "gradverify"};
@@ -205,7 +204,7 @@ void require_known_verb(int argc, char** argv) {
 }
 
 int run_worker(const SanitizerOptions& sanitizer, const Suite& suite, char** argv) {
-    if (!sanitizer.is_on()) return worker_main(suite);
+    if (sanitizer.tool.empty()) return worker_main(suite);
     enter_compute_sanitizer(sanitizer, argv);
     return worker_main(WatchedServer(suite, sanitizer));
 }

@@ -71,12 +71,6 @@ TEST_CASE("a death that nothing repeats is an error that gives the evidence") {
         "does not, nor does any of the 2 cases run before it; all of them in this order do again");
 }
 
-TEST_CASE("a worker that somebody else killed costs its case nothing") {
-    WorkerPool pool(options());
-    for (const auto& [ticket, outcome] : outcomes_of(pool, {"pass", "be_killed", "pass"}))
-        CHECK(outcome.verdict == Verdict::passed);
-}
-
 TEST_CASE("a kernel that kills another's case is left out of it, and of later ones") {
     WorkerPoolOptions one_by_one = options();
     one_by_one.depth = 1;
@@ -87,9 +81,10 @@ TEST_CASE("a kernel that kills another's case is left out of it, and of later on
     CHECK(outcomes.at(1).message == outcomes.at(3).message);
 }
 
-TEST_CASE("a kernel that costs another's case the device is left out of it") {
+TEST_CASE("a worker that others killed costs its case nothing, nor does one without its device") {
     WorkerPool pool(options());
-    for (const auto& [ticket, outcome] : outcomes_of(pool, {"pid", "borrow_and_lose", "pid"}))
+    for (const auto& [ticket, outcome] :
+         outcomes_of(pool, {"pass", "be_killed", "pass", "borrow_and_lose", "pass"}))
         CHECK(outcome.verdict == Verdict::passed);
     CHECK_THROWS_AS(end_without_device("lost"), EnvironmentError);
 }

@@ -13,7 +13,6 @@
 
 namespace gradverify {
 
-/// A finding of a log.
 struct SanitizerFinding {
     std::string text;             ///< its first lines, joined; empty: there is none
     bool is_of_the_tool = false;  ///< as when the tool does not support the GPU
@@ -47,13 +46,10 @@ class SanitizerRun {
 
 /// The worker's side: what `watched` adds to its command line.
 struct SanitizerOptions {
-    std::string tool, program, folder;
-
-    bool is_on() const { return !tool.empty(); }
+    std::string tool, program, folder;  ///< empty where no tool watches
 };
 
 /// Replaces this process by compute-sanitizer, which runs it again; returns there.
-///
 /// **Errors** EnvironmentError when it can't.
 void enter_compute_sanitizer(const SanitizerOptions& options, char** argv);
 

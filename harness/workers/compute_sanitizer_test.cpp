@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include "harness/base/errors.hpp"
 #include "harness/testing/operator.hpp"
@@ -30,21 +31,17 @@ constexpr const char* invalid_read = R"(========= COMPUTE-SANITIZER
 ========= Invalid __global__ read of size 4 bytes
 )";
 
-/// A folder that is first on PATH, with a compute-sanitizer of this text if one is given.
+/// A folder that is first on PATH, with a compute-sanitizer of this text.
 class FirstOnPath {
   public:
-    explicit FirstOnPath(const std::string& script, bool keep_others = true)
-        : path_before_(std::getenv("PATH")) {
+    explicit FirstOnPath(const std::string& script) : path_before_(std::getenv("PATH")) {
         std::string folder = (fs::temp_directory_path() / "gradverify-test-XXXXXX").string();
         REQUIRE(mkdtemp(folder.data()) != nullptr);
         folder_ = folder;
-        if (!script.empty()) {
-            const fs::path program = folder_ / "compute-sanitizer";
-            std::ofstream(program) << script;
-            fs::permissions(program, fs::perms::owner_all);
-        }
-        const std::string path = folder + (keep_others ? ":" + path_before_ : "");
-        setenv("PATH", path.c_str(), 1);
+        const fs::path program = folder_ / "compute-sanitizer";
+        std::ofstream(program) << script;
+        fs::permissions(program, fs::perms::owner_all);
+        setenv("PATH", (folder + ":" + path_before_).c_str(), 1);
     }
     ~FirstOnPath() {
         setenv("PATH", path_before_.c_str(), 1);
@@ -81,43 +78,40 @@ using testing::told;
 }  // namespace
 
 TEST_CASE("a finding is its first line and what is indented below, without the host's stack") {
-    const SanitizerFinding found = first_finding(invalid_read);
-    CHECK(!found.is_of_the_tool);
-    CHECK(found.text ==
-          "Invalid __global__ read of size 4 bytes; "
-          "at sum_read_ahead(const float *, float *)+0x3a0 in conv_gradients.cu:112; "
-          "by thread (0,0,0) in block (0,0,0); Address 0x7f2c3e000200 is out of bounds; "
-          "and is 1 bytes after the nearest allocation at 0x7f2c3e000000 of size 512 bytes");
-}
-
-TEST_CASE("a race is a finding, and so is its warning") {
-    for (const std::string kind : {"Error", "Warning"}) {
-        const SanitizerFinding found = first_finding(
-            "========= " + kind +
-            ": Race reported between Write access at reduce(float *)+0x90 in r.cu:8\n"
-            "=========     and Read access at reduce(float *)+0xc0 in r.cu:9 [124 hazards]\n"
-            "=========\n========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n");
-        CHECK(contains(found.text, "Race reported between Write access"));
-        CHECK(contains(found.text, "r.cu:9 [124 hazards]"));
-        CHECK(!contains(found.text, "SUMMARY"));
-        CHECK(!found.is_of_the_tool);
+    const std::string race =
+        ": Race reported between Write access at reduce(float *)+0x90 in r.cu:8";
+    const std::string race_lines =
+        race +
+        "\n=========     and Read access at reduce(float *)+0xc0 in r.cu:9 [124 hazards]\n"
+        "=========\n========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n";
+    const std::string race_text =
+        race + "; and Read access at reduce(float *)+0xc0 in r.cu:9 [124 hazards]";
+    const struct {
+        std::string lines, text;
+        bool is_of_the_tool = false;
+    } rows[] = {
+        {invalid_read,
+         "Invalid __global__ read of size 4 bytes; "
+         "at sum_read_ahead(const float *, float *)+0x3a0 in conv_gradients.cu:112; "
+         "by thread (0,0,0) in block (0,0,0); Address 0x7f2c3e000200 is out of bounds; "
+         "and is 1 bytes after the nearest allocation at 0x7f2c3e000000 of size 512 bytes"},
+        {"========= Error" + race_lines, "Error" + race_text},
+        {"========= Warning" + race_lines, "Warning" + race_text},
+        {"========= Error: Device not supported.\n", "Error: Device not supported.", true},
+        {"", ""},
+        {"========= COMPUTE-SANITIZER\nhello\n========= ERROR SUMMARY: 0 errors\n"
+         "========= RACECHECK SUMMARY: 0 hazards displayed\n"
+         "========= Program hit cudaErrorInvalidConfiguration (error 9) due to\n"
+         "=========     Saved host backtrace\n"
+         "========= Warning: something about the tool\n",
+         ""},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.lines);
+        const SanitizerFinding found = first_finding(row.lines);
+        CHECK(found.text == row.text);
+        CHECK(found.is_of_the_tool == row.is_of_the_tool);
     }
-}
-
-TEST_CASE("summaries, notes and other lines are no finding") {
-    CHECK(first_finding("").text == "");
-    CHECK(first_finding("========= COMPUTE-SANITIZER\nhello\n========= ERROR SUMMARY: 0 errors\n"
-                        "========= RACECHECK SUMMARY: 0 hazards displayed\n"
-                        "========= Program hit cudaErrorInvalidConfiguration (error 9) due to\n"
-                        "=========     Saved host backtrace\n"
-                        "========= Warning: something about the tool\n")
-              .text == "");
-}
-
-TEST_CASE("what the tool says of itself is told apart") {
-    const SanitizerFinding found = first_finding("========= Error: Device not supported.\n");
-    CHECK(found.is_of_the_tool);
-    CHECK(found.text == "Error: Device not supported.");
 }
 
 TEST_CASE("a finding fails the case that wrote it, and no other") {
@@ -151,22 +145,22 @@ TEST_CASE("a finding behind the last case is not lost") {
 
 TEST_CASE("the logs are gone after the run") {
     const FirstOnPath tool(fake_tool());
-    std::string folder;
-    {
-        const SanitizerRun run("memcheck");
-        folder = run.watched({}).back();
-        CHECK(fs::exists(folder));
-    }
+    auto run = std::make_unique<SanitizerRun>("memcheck");
+    const std::string folder = run->watched({}).back();
+    CHECK(fs::exists(folder));
+    run.reset();
     CHECK(!fs::exists(folder));
 }
 
 TEST_CASE("a machine without compute-sanitizer is told where it would be") {
     if (fs::exists("/usr/local/cuda/bin/compute-sanitizer")) return;
-    const FirstOnPath nothing("", false);
+    const std::string path = std::getenv("PATH");
+    setenv("PATH", "", 1);
     CHECK_THROWS_WITH_AS(SanitizerRun("memcheck"),
                          "compute-sanitizer is neither on PATH nor in /usr/local/cuda/bin; it "
                          "comes with the CUDA toolkit",
                          EnvironmentError);
+    setenv("PATH", path.c_str(), 1);
 }
 
 }  // namespace gradverify

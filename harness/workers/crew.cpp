@@ -15,6 +15,7 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
+#include "harness/base/process_usage.hpp"
 
 namespace gradverify {
 
@@ -36,8 +37,6 @@ std::optional<Answer> answer_in(const std::string& line) {
         return std::nullopt;
     }
 }
-
-bool is_probe(const Task& task) { return std::holds_alternative<Probe>(task.work.request); }
 
 }  // namespace
 
@@ -62,8 +61,11 @@ Crew::Crew(WorkerPoolOptions options, const TimeLimits& limits, std::set<std::st
     : options_(std::move(options)), limits_(limits), distrusted_(std::move(distrusted)) {
     // The closed pipe of a dead worker is noticed when it is read.
     std::signal(SIGPIPE, SIG_IGN);
-    if (options_.memory_bytes == 0) options_.memory_bytes = memory_share_bytes(options_.jobs);
-    for (int i = 0; i < std::max(options_.jobs, 1); ++i) {
+    const int jobs = std::max(options_.jobs, 1);
+    // The workers share three quarters of this machine's memory.
+    if (options_.memory_bytes == 0)
+        options_.memory_bytes = physical_memory_bytes() / 4 * 3 / static_cast<std::size_t>(jobs);
+    for (int i = 0; i < jobs; ++i) {
         workers_.push_back(std::make_unique<Worker>());
         workers_.back()->strict_left = options_.strict_cases;
         start(*workers_.back());
@@ -135,17 +137,16 @@ bool Crew::take(Worker& worker, const std::string& line) {
         await_device(unreachable->why);
         return true;
     }
+    auto* const outcome = std::get_if<Outcome>(&*answer);
+    if (!outcome) return false;
     Task& task = worker.running.front();
-    const bool fits = is_probe(task) ? std::holds_alternative<Probed>(*answer)
-                                     : std::holds_alternative<Outcome>(*answer);
-    if (!fits) return false;
     const bool is_first = worker.history.empty();
-    if (!is_probe(task)) {
+    if (!task.work.is_probe()) {
         unreachable_ = 0;
         worker.history.add(task);
         if (worker.strict_left > 0 && --worker.strict_left == 0) worker.retiring = true;
     }
-    events_.push_back(Answered{std::move(task), std::move(*answer), is_first});
+    events_.push_back(Answered{std::move(task), std::move(*outcome), is_first});
     worker.running.pop_front();
     worker.begin_first();
     worker.process.forget_prints();
@@ -203,7 +204,7 @@ void Crew::watch(Worker& worker) {
     if (worker.greeted) {
         if (worker.running.empty()) return;
         const Task& task = worker.running.front();
-        if (!is_probe(task)) allowed = limits_.allowance(task.work, task.patience);
+        if (!task.work.is_probe()) allowed = limits_.allowance(task.work, task.patience);
     }
     allowed.memory_bytes = options_.memory_bytes;
     if (const auto why = worker.process.why_kill(allowed)) bury(worker, *why);
@@ -278,7 +279,7 @@ LoneResult run_alone(WorkerPoolOptions options, const TimeLimits& limits,
             result.death = std::move(ended->end);
             return result;
         }
-        result.outcome = std::move(std::get<Outcome>(std::get<Crew::Answered>(*event).answer));
+        result.outcome = std::move(std::get<Crew::Answered>(*event).outcome);
     }
     for (Crew::Ended& ended : crew.finish()) result.death = std::move(ended.end);
     return result;

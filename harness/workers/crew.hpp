@@ -37,7 +37,7 @@ class Crew {
   public:
     struct Answered {
         Task task;
-        Answer answer;          ///< a Probed for a Probe, else an Outcome
+        Outcome outcome;
         bool is_first = false;  ///< its process had answered no other: it opened the device too
     };
     /// A worker's process did not end in good order, or not before it had answered.
@@ -49,7 +49,6 @@ class Crew {
     using Event = std::variant<Answered, Ended>;
 
     /// **Ranges** the limits must outlive the crew; it does not read `options.time`.
-    ///
     /// **Errors** EnvironmentError when a worker can't be started, in `give` and `next` as well;
     /// `next` also when several workers in a row can't reach their device, and Interrupted.
     Crew(WorkerPoolOptions options, const TimeLimits& limits,

@@ -3,10 +3,11 @@
 // heap is mostly noticed soon, and one older task of each row, since any may kill it at its exit.
 #pragma once
 
+#include <algorithm>
 #include <deque>
-#include <map>
+#include <iterator>
 #include <set>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,44 +17,40 @@ namespace gradverify {
 
 class WorkerHistory {
   public:
-    bool empty() const { return latest_.empty(); }
+    bool empty() const { return tasks_.empty(); }
 
     void add(Task answered) {
-        latest_.push_back(std::move(answered));
-        if (latest_.size() <= latest_kept) return;
-        Task& oldest = latest_.front();
-        older_.insert_or_assign(row_of(oldest), std::move(oldest));
-        latest_.pop_front();
+        tasks_.push_back(std::move(answered));
+        if (std::ssize(tasks_) <= latest_kept) return;
+        const auto leaving = tasks_.end() - latest_kept - 1;
+        const auto older = std::find_if(tasks_.begin(), leaving, [&](const Task& task) {
+            return row_of(task) == row_of(*leaving);
+        });
+        if (older == leaving) return;
+        *older = std::move(*leaving);
+        tasks_.erase(leaving);
     }
 
     /// The latest task of each row first, since a kernel that does damage mostly always does.
     std::vector<Task> suspects() const {
         std::vector<Task> firsts, others;
         std::set<Row> rows;
-        for (auto answered = latest_.rbegin(); answered != latest_.rend(); ++answered)
+        for (auto answered = tasks_.rbegin(); answered != tasks_.rend(); ++answered)
             (rows.insert(row_of(*answered)).second ? firsts : others).push_back(*answered);
-        for (const auto& [row, answered] : older_)
-            (rows.contains(row) ? others : firsts).push_back(answered);
         firsts.insert(firsts.end(), others.begin(), others.end());
         return firsts;
     }
 
     /// As far as they are known, in the order in which they ran.
-    std::vector<Task> in_order() const {
-        std::vector<Task> all;
-        for (const auto& [row, answered] : older_) all.push_back(answered);
-        all.insert(all.end(), latest_.begin(), latest_.end());
-        return all;
-    }
+    const std::deque<Task>& in_order() const { return tasks_; }
 
   private:
-    static constexpr std::size_t latest_kept = 50;
+    static constexpr int latest_kept = 50;
 
-    using Row = std::pair<const Kernel*, std::string>;
+    using Row = std::pair<const Kernel*, std::string_view>;
     static Row row_of(const Task& task) { return {task.work.kernel, task.work.property}; }
 
-    std::deque<Task> latest_;
-    std::map<Row, Task> older_;
+    std::deque<Task> tasks_;
 };
 
 }  // namespace gradverify

@@ -23,26 +23,18 @@ bool WorkerPool::withdraw(std::int64_t ticket) {
 }
 
 void WorkerPool::take(const Crew::Answered& answered) {
-    const auto& [task, answer, is_first] = answered;
-    if (const auto* probed = std::get_if<Probed>(&answer)) {
-        probe_answer_ = probed->why_not;
-        return;
-    }
-    const Outcome& outcome = std::get<Outcome>(answer);
-    limits_.completed(task.work, outcome, is_first);
+    const auto& [task, outcome, is_first] = answered;
+    if (!task.work.is_probe()) limits_.completed(task.work, outcome, is_first);
     answers_.push_back({.ticket = task.ticket, .drawn = task.work.drawn, .outcome = outcome});
 }
 
 void WorkerPool::take(const Crew::Ended& ended) {
     const auto& [end, history, fatal] = ended;
-    if (!fatal)
-        end_without_a_case(history, end);
-    else if (std::holds_alternative<Probe>(fatal->work.request))
-        probe_answer_ = end.cause();
-    else
-        answers_.push_back({.ticket = fatal->ticket,
-                            .drawn = fatal->work.drawn,
-                            .outcome = judge(history, *fatal, end)});
+    if (!fatal) return end_without_a_case(history, end);
+    answers_.push_back({.ticket = fatal->ticket,
+                        .drawn = fatal->work.drawn,
+                        .outcome = fatal->work.is_probe() ? Outcome::failed(end.cause())
+                                                          : judge(history, *fatal, end)});
 }
 
 void WorkerPool::attend(double seconds) {
@@ -91,10 +83,7 @@ Outcome WorkerPool::run(const Work& work, RunOptions how) {
 }
 
 std::string WorkerPool::probe(const std::string& device) {
-    probe_answer_.reset();
-    crew_.give({.work = Work(Probe{device})});
-    while (!probe_answer_) attend(1.0);
-    return *probe_answer_;
+    return run(Work(Probe{device})).message;
 }
 
 }  // namespace gradverify

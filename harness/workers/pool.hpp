@@ -35,7 +35,6 @@ class WorkerPool {
     /// **Errors** EnvironmentError when a worker can't be started; below also Interrupted.
     explicit WorkerPool(WorkerPoolOptions options);
 
-    /// Whether some worker's pipe has room.
     bool has_room() const { return crew_.has_room(); }
     /// Cases whose answer `wait` has not yet returned.
     std::size_t in_flight() const { return in_flight_; }
@@ -76,7 +75,6 @@ class WorkerPool {
     TimeLimits limits_;
     Crew crew_;
     std::deque<Answer> answers_;
-    std::optional<std::string> probe_answer_;
     std::size_t in_flight_ = 0;
 };
 

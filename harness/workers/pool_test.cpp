@@ -50,30 +50,6 @@ Work work_on(const std::string& device) {
     return work;
 }
 
-/// Processes that want every core.
-class Crowd {
-  public:
-    explicit Crowd(int count) {
-        for (int i = 0; i < count; ++i) {
-            const pid_t pid = fork();
-            if (pid == 0)
-                while (getppid() != 0) continue;
-            pids_.push_back(pid);
-        }
-    }
-    ~Crowd() {
-        for (const pid_t pid : pids_) {
-            kill(pid, SIGKILL);
-            waitpid(pid, nullptr, 0);
-        }
-    }
-    Crowd(const Crowd&) = delete;
-    Crowd& operator=(const Crowd&) = delete;
-
-  private:
-    std::vector<pid_t> pids_;
-};
-
 bool is_alive(const std::string& pid) { return kill(std::stoi(pid), 0) == 0; }
 
 /// Whether it does more than wait for its parent to reap it.
@@ -130,13 +106,18 @@ TEST_CASE("cases are spread over as many workers as a large machine has cores") 
     CHECK(pids.size() == 70);
 }
 
-TEST_CASE("a worker that dies fails the case that it was running, and no other") {
+TEST_CASE("a case that ends its worker, or speaks for it, fails, and no other") {
     check_only_middle_fails("crash", segfault);
     check_only_middle_fails("abort", "the kernel's process called abort()");
     check_only_middle_fails("exit_3", "the kernel's process called exit(3)");
     check_only_middle_fails("exit_0", "the kernel's process called exit(0)");
     // As a lost device would end it, which is no reason to run the case for ever.
     check_only_middle_fails("exit_75", "the kernel's process called exit(75)");
+    check_only_middle_fails("garbage_as_answer", "the kernel wrote to a descriptor of the harness");
+    check_only_middle_fails("close_pipe", "the kernel closed descriptors of the harness");
+    WorkerPoolOptions small = options();
+    small.memory_bytes = std::size_t{1} << 29;
+    check_only_middle_fails("eat_memory", "used more than 0.5 GiB of memory", small);
     // What the process printed before is part of the cause, in one line.
     check_only_middle_fails("speak_and_abort",
                             "the kernel's process called abort(); its last words: free(): invalid "
@@ -187,8 +168,15 @@ TEST_CASE("a case that begins block after block is slow, and does not hang") {
 TEST_CASE("a worker that is stopped from running by others is not late") {
     WorkerPool pool(impatient(0.4));
     // Many processes on few cores: each gets a fraction of the wall time.
-    const Crowd crowd(4 * static_cast<int>(std::thread::hardware_concurrency()));
+    std::vector<pid_t> crowd(4 * std::thread::hardware_concurrency());
+    for (pid_t& pid : crowd)
+        if (pid = fork(); pid == 0)
+            while (getppid() != 0) continue;
     CHECK(pool.run(told("spin_100")).verdict == Verdict::passed);
+    for (const pid_t pid : crowd) {
+        kill(pid, SIGKILL);
+        waitpid(pid, nullptr, 0);
+    }
 }
 
 TEST_CASE("the limit grows with the slowest case so far, of large cases and others apart") {
@@ -218,12 +206,6 @@ TEST_CASE("the limit grows with the slowest case so far, of large cases and othe
     CHECK(limits.allowance(on_cuda, Patience::full).cpu_seconds == 3.0);
     CHECK(limits.history(on_cpu) == "the slowest case of this run took 0.5 s");
     CHECK(limits.history(on_cuda) == "no case of this run has ended");
-}
-
-TEST_CASE("a case that takes more memory than its share fails, and no other") {
-    WorkerPoolOptions small = options();
-    small.memory_bytes = std::size_t{1} << 29;
-    check_only_middle_fails("eat_memory", "used more than 0.5 GiB of memory", small);
 }
 
 TEST_CASE("a device that several new workers can't reach is the environment's fault") {
@@ -281,11 +263,6 @@ TEST_CASE("what a kernel prints on stdout is taken for no answer") {
     for (const auto& [ticket, outcome] :
          outcomes_of(pool, {"garbage_on_stdout", "pass", "garbage_on_stdout", "pass"}))
         CHECK(outcome.verdict == Verdict::passed);
-}
-
-TEST_CASE("a case that writes to the answers' pipe, or closes it, fails, and no other") {
-    check_only_middle_fails("garbage_as_answer", "the kernel wrote to a descriptor of the harness");
-    check_only_middle_fails("close_pipe", "the kernel closed descriptors of the harness");
 }
 
 TEST_CASE("cases longer than a pipe wait behind one that hangs without stopping the driver") {
@@ -352,26 +329,22 @@ TEST_CASE("no worker survives its pool, not even one that hangs") {
     CHECK_FALSE(has_children());
 }
 
-TEST_CASE("a command that does not exist is the environment's fault") {
-    CHECK_THROWS_WITH_AS(WorkerPool({.command = {"/no/such/program"}, .jobs = 2}),
-                         "can't start a worker (/no/such/program): No such file or directory",
-                         EnvironmentError);
-    CHECK_FALSE(has_children());
-}
-
-TEST_CASE("a command that is no worker is the environment's fault") {
-    const auto run_one = [](std::vector<std::string> command) {
-        WorkerPool pool({.command = std::move(command), .jobs = 2});
-        pool.submit(0, told("pass"));
-        pool.wait(30.0);
-    };
-    CHECK_THROWS_WITH_AS(
-        run_one({"/bin/sh", "-c", "exit 4"}),
-        "a worker ended before its first case: the kernel's process called exit(4)",
-        EnvironmentError);
-    CHECK_THROWS_WITH_AS(run_one({"/bin/sh", "-c", "echo hello >&4; read request <&3"}),
-                         "a worker ended before its first case: the kernel wrote to a descriptor "
-                         "of the harness",
-                         EnvironmentError);
-    CHECK_FALSE(has_children());
+TEST_CASE("a command that does not exist, or is no worker, is the environment's fault") {
+    using Words = std::vector<std::string>;
+    const std::string before = "a worker ended before its first case: the kernel";
+    for (const auto& [command, why] :
+         {std::pair(Words{"/no/such/program"},
+                    std::string("can't start a worker (/no/such/program): No such file or "
+                                "directory")),
+          {{"/bin/sh", "-c", "exit 4"}, before + "'s process called exit(4)"},
+          {{"/bin/sh", "-c", "echo hello >&4; read request <&3"},
+           before + " wrote to a descriptor of the harness"}}) {
+        const auto run_one = [&, &words = command] {
+            WorkerPool pool({.command = words, .jobs = 2});
+            pool.submit(0, told("pass"));
+            pool.wait(30.0);
+        };
+        CHECK_THROWS_WITH_AS(run_one(), why.c_str(), EnvironmentError);
+        CHECK_FALSE(has_children());
+    }
 }

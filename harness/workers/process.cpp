@@ -2,13 +2,12 @@
 #include "harness/workers/process.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -17,7 +16,6 @@
 
 #include "harness/base/process_usage.hpp"
 #include "harness/base/text.hpp"
-#include "harness/devices/call_note.hpp"
 
 namespace gradverify {
 
@@ -27,11 +25,6 @@ namespace {
 constexpr std::size_t last_words_bytes = 400;
 // A kernel that prints at each of a million cases must not fill a log.
 constexpr std::size_t prints_passed_on_bytes = std::size_t{1} << 20;
-
-void hang_up(int& fd) {
-    if (fd >= 0) close(fd);
-    fd = -1;
-}
 
 void pass_on(std::string_view text) {
     static std::size_t passed = 0;
@@ -104,7 +97,7 @@ std::string WorkerEnd::cause() const {
 
 void WorkerProcess::start(const std::vector<std::string>& command, bool strict_heap) {
     kill_now();
-    worker_ = spawn_worker(command, strict_heap, sizeof(WorkerNote));
+    worker_ = spawn_worker(command, strict_heap);
     unsent_.clear();
     received_.clear();
     prints_.clear();
@@ -118,19 +111,17 @@ void WorkerProcess::send(const std::string& line) {
 }
 
 void WorkerProcess::flush() {
-    while (!unsent_.empty() && worker_.request_fd >= 0) {
-        const ssize_t count = write(worker_.request_fd, unsent_.data(), unsent_.size());
+    while (!unsent_.empty() && request_fd() >= 0) {
+        const ssize_t count = write(request_fd(), unsent_.data(), unsent_.size());
         if (count <= 0) return;  // the pipe is full, or the worker has died
         unsent_.erase(0, static_cast<std::size_t>(count));
     }
 }
 
-void WorkerProcess::close_requests() { hang_up(worker_.request_fd); }
-
 bool WorkerProcess::read_answers() {
     std::array<char, 65536> buffer;
     for (bool any = false;; any = true) {
-        const ssize_t count = read(worker_.answer_fd, buffer.data(), buffer.size());
+        const ssize_t count = read(answer_fd(), buffer.data(), buffer.size());
         if (count < 0 && errno == EAGAIN) return true;
         if (count <= 0) return any;
         received_.append(buffer.data(), static_cast<std::size_t>(count));
@@ -146,11 +137,11 @@ std::optional<std::string> WorkerProcess::next_line() {
 }
 
 void WorkerProcess::read_prints() {
-    if (worker_.print_fd < 0) return;
+    if (print_fd() < 0) return;
     std::array<char, 65536> buffer;
     for (;;) {
-        const ssize_t count = read(worker_.print_fd, buffer.data(), buffer.size());
-        if (count == 0) hang_up(worker_.print_fd);
+        const ssize_t count = read(print_fd(), buffer.data(), buffer.size());
+        if (count == 0) worker_.prints.close();
         if (count <= 0) return;
         const std::string_view text(buffer.data(), static_cast<std::size_t>(count));
         if (shows_prints_) pass_on(text);
@@ -162,8 +153,7 @@ void WorkerProcess::read_prints() {
 }
 
 std::optional<std::string> WorkerProcess::why_kill(const WorkerAllowance& allowed) {
-    return watchdog_.why_kill(worker_.pid, static_cast<const WorkerNote*>(worker_.note)->blocks,
-                              allowed);
+    return watchdog_.why_kill(worker_.pid, worker_.note->blocks, allowed);
 }
 
 bool WorkerProcess::has_ended() const {
@@ -175,8 +165,9 @@ bool WorkerProcess::has_ended() const {
 }
 
 WorkerEnd WorkerProcess::end(double grace_seconds, const std::string& overstepped) {
+    using Clock = std::chrono::steady_clock;
     WorkerEnd ended{.overstepped = overstepped};
-    hang_up(worker_.request_fd);
+    close_requests();
     const auto until = Clock::now() + std::chrono::duration<double>(grace_seconds);
     while (!has_ended()) {
         read_prints();  // a full pipe would keep it from ending
@@ -189,39 +180,25 @@ WorkerEnd WorkerProcess::end(double grace_seconds, const std::string& oversteppe
     }
     kill(-worker_.pid, SIGKILL);
     waitpid(worker_.pid, &ended.status, 0);
-    worker_.pid = -1;
     read_prints();
     ended.last_words = tail_of(prints_);
-    const auto& note = *static_cast<const WorkerNote*>(worker_.note);
+    const WorkerNote& note = *worker_.note;
     ended.in_launcher = note.in_launcher;
     ended.launched = note.launches != 0;
     const std::string partners(note.partners.data(),
                                strnlen(note.partners.data(), note.partners.size()));
     for (const std::string_view partner : split(partners, ' '))
         if (!partner.empty()) ended.partners.emplace_back(partner);
-    close_all();
+    worker_ = {};
     return ended;
 }
 
 void WorkerProcess::kill_now() {
-    if (worker_.pid > 0) {
+    if (runs()) {
         kill(-worker_.pid, SIGKILL);
         waitpid(worker_.pid, nullptr, 0);
-        worker_.pid = -1;
     }
-    close_all();
-}
-
-std::size_t memory_share_bytes(int jobs) {
-    return physical_memory_bytes() / 4 * 3 / static_cast<std::size_t>(std::max(jobs, 1));
-}
-
-void WorkerProcess::close_all() {
-    hang_up(worker_.request_fd);
-    hang_up(worker_.answer_fd);
-    hang_up(worker_.print_fd);
-    if (worker_.note) munmap(worker_.note, sizeof(WorkerNote));
-    worker_.note = nullptr;
+    worker_ = {};
 }
 
 }  // namespace gradverify

@@ -3,8 +3,6 @@
 // it died of. It is clean (fork and exec, never fork alone), and leads a process group of its own.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,7 +45,6 @@ class WorkerProcess {
 
     /// Starts the command. With a strict heap, glibc's malloc checks each block that is freed,
     /// where this machine has that library: 1.2 to 1.6 times slower.
-    ///
     /// **Errors** EnvironmentError when it can't be started.
     void start(const std::vector<std::string>& command, bool strict_heap);
     bool runs() const { return worker_.pid > 0; }
@@ -57,7 +54,7 @@ class WorkerProcess {
     void flush();
     bool has_unsent() const { return !unsent_.empty(); }
     /// No more requests: it ends when it has answered those that it has.
-    void close_requests();
+    void close_requests() { worker_.requests.close(); }
 
     /// Reads what it says; false once its answers have ended.
     bool read_answers();
@@ -67,9 +64,9 @@ class WorkerProcess {
     void forget_prints() { prints_.clear(); }
 
     /// -1 when there is none.
-    int request_fd() const { return worker_.request_fd; }
-    int answer_fd() const { return worker_.answer_fd; }
-    int print_fd() const { return worker_.print_fd; }
+    int request_fd() const { return worker_.requests.get(); }
+    int answer_fd() const { return worker_.answers.get(); }
+    int print_fd() const { return worker_.prints.get(); }
 
     /// Whether it has ended, even if something that it started still holds its pipes.
     bool has_ended() const;
@@ -86,16 +83,10 @@ class WorkerProcess {
     void kill_now();
 
   private:
-    using Clock = std::chrono::steady_clock;
-    void close_all();
-
     SpawnedWorker worker_;
     std::string unsent_, received_, prints_;
     bool shows_prints_ = true;
     Watchdog watchdog_;
 };
-
-/// A worker's share of this machine's memory: three quarters of it divided by the jobs.
-std::size_t memory_share_bytes(int jobs);
 
 }  // namespace gradverify

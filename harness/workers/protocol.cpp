@@ -11,7 +11,7 @@ namespace {
 
 // The first word of a line is its kind, in the order of the variant's; the rest is the text.
 constexpr std::string_view request_kinds[] = {"case", "measure", "probe", "distrust"};
-constexpr std::string_view answer_kinds[] = {"ready", "outcome", "probed", "unreachable"};
+constexpr std::string_view answer_kinds[] = {"ready", "outcome", "unreachable"};
 static_assert(std::size(request_kinds) == std::variant_size_v<Request>);
 static_assert(std::size(answer_kinds) == std::variant_size_v<Answer>);
 
@@ -21,7 +21,6 @@ std::string text_of(const Probe& request) { return request.device; }
 std::string text_of(const Distrust& request) { return request.kernel; }
 std::string text_of(const Ready&) { return {}; }
 std::string text_of(const Outcome& outcome) { return outcome.to_json(); }
-std::string text_of(const Probed& answer) { return answer.why_not; }
 std::string text_of(const Unreachable& answer) { return answer.why; }
 
 std::string line_of(std::string_view kind, const auto& message) {
@@ -61,7 +60,6 @@ Answer decode_answer(std::string_view line) {
     auto [kind, text] = parts_of(line, answer_kinds);
     if (kind == 0) return Ready{};
     if (kind == 1) return Outcome::from_json(text);
-    if (kind == 2) return Probed{std::move(text)};
     return Unreachable{std::move(text)};
 }
 

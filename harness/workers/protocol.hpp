@@ -11,12 +11,12 @@
 
 namespace gradverify {
 
-/// Answered by an Outcome, as a MeasureRequest is.
+/// Answered by an Outcome, as a MeasureRequest and a Probe are.
 struct RunCase {
     std::string printed_case;
 };
 
-/// Asks whether this device is there; answered by a Probed.
+/// Asks whether this device is there: if not, the outcome is skipped, and says why.
 struct Probe {
     std::string device;
 };
@@ -31,16 +31,12 @@ using Request = std::variant<RunCase, MeasureRequest, Probe, Distrust>;
 /// What a worker says first.
 struct Ready {};
 
-struct Probed {
-    std::string why_not;  ///< empty when the device is there
-};
-
 /// Instead of an Outcome: this process can't reach the device, and ends.
 struct Unreachable {
     std::string why;
 };
 
-using Answer = std::variant<Ready, Outcome, Probed, Unreachable>;
+using Answer = std::variant<Ready, Outcome, Unreachable>;
 
 /// The line, without its end. A line break in a text becomes a blank.
 std::string encode(const Request& request);

@@ -17,7 +17,7 @@ TEST_CASE("each kind of message is one line that reads back as it was, but for i
         MeasureRequest{.device = "cpu", .problem = "n=3,in=5x4", .seed = 7}, Probe{"cuda"},
         Distrust{"conv.forward/naive"}};
     const std::vector<Answer> answers{Ready{}, Outcome::failed("wrong\nthere"),
-                                      Probed{"no driver\nand no GPU"}, Unreachable{"gone\n"}};
+                                      Unreachable{"no driver\nand no GPU"}};
     const auto check_all = [](const auto& messages, auto decode) {
         REQUIRE(messages.size() == std::variant_size_v<std::decay_t<decltype(messages[0])>>);
         for (std::size_t kind = 0; kind < messages.size(); ++kind) {
@@ -37,8 +37,7 @@ TEST_CASE("each kind of message is one line that reads back as it was, but for i
     CHECK(encode(requests[3]) == "distrust conv.forward/naive");
     CHECK(std::get<MeasureRequest>(decode_request(encode(requests[1]))).problem == "n=3,in=5x4");
     CHECK(said(std::get<Outcome>(decode_answer(encode(answers[1])))) == "failed: wrong\nthere");
-    CHECK(encode(answers[2]) == "probed no driver and no GPU");
-    CHECK(std::get<Probed>(decode_answer(encode(Probed{}))).why_not.empty());
+    CHECK(encode(answers[2]) == "unreachable no driver and no GPU");
 }
 
 TEST_CASE("a line of another kind, or without what its kind needs, is refused") {

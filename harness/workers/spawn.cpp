@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <link.h>
 #include <spawn.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -26,21 +24,6 @@ namespace {
 [[noreturn]] void refuse(const std::string& what, int error) {
     throw EnvironmentError(what + ": " + std::strerror(error));
 }
-
-/// A descriptor that is closed unless it is released.
-class Descriptor {
-  public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
-    ~Descriptor() {
-        if (fd_ >= 0) close(fd_);
-    }
-    int get() const { return fd_; }
-    int release() { return std::exchange(fd_, -1); }
-
-  private:
-    int fd_;
-};
 
 struct Pipe {
     Descriptor read, write;
@@ -138,11 +121,10 @@ std::vector<char*> argument_pointers(std::vector<std::string>& words) {
     return pointers;
 }
 
-SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_heap,
-                           std::size_t note_bytes) {
+SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_heap) {
     Pipe requests = make_pipe(), answers = make_pipe(), prints = make_pipe();
     const Descriptor note(memfd_create("gradverify-note", MFD_CLOEXEC));
-    if (note.get() < 0 || ftruncate(note.get(), static_cast<off_t>(note_bytes)) != 0)
+    if (note.get() < 0 || ftruncate(note.get(), sizeof(WorkerNote)) != 0)
         refuse("can't make shared memory", errno);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -160,14 +142,15 @@ SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_
         posix_spawn(&worker.pid, command.front().c_str(), &actions, &attributes,
                     argument_pointers(words).data(), argument_pointers(variables).data());
     if (error != 0) refuse("can't start a worker (" + command.front() + ")", error);
-    worker.note = mmap(nullptr, note_bytes, PROT_READ, MAP_SHARED, note.get(), 0);
-    if (worker.note == MAP_FAILED) refuse("can't map shared memory", errno);
+    void* const page = mmap(nullptr, sizeof(WorkerNote), PROT_READ, MAP_SHARED, note.get(), 0);
+    if (page == MAP_FAILED) refuse("can't map shared memory", errno);
+    worker.note.reset(static_cast<WorkerNote*>(page));
     // No pipe may block the driver, even if a worker stops reading or a fork holds an end.
     for (const int fd : {requests.write.get(), answers.read.get(), prints.read.get()})
         fcntl(fd, F_SETFL, O_NONBLOCK);
-    worker.request_fd = requests.write.release();
-    worker.answer_fd = answers.read.release();
-    worker.print_fd = prints.read.release();
+    worker.requests = std::move(requests.write);
+    worker.answers = std::move(answers.read);
+    worker.prints = std::move(prints.read);
     return worker;
 }
 

@@ -2,28 +2,55 @@
 // Starts a worker: its descriptors, environment and process group.
 #pragma once
 
+#include <sys/mman.h>
 #include <sys/types.h>
+#include <unistd.h>
 
-#include <cstddef>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "harness/devices/call_note.hpp"
 
 namespace gradverify {
 
+/// A file descriptor that is closed with this.
+class Descriptor {
+  public:
+    Descriptor() = default;
+    explicit Descriptor(int fd) : fd_(fd) {}
+    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~Descriptor() { close(); }
+
+    int get() const { return fd_; }  ///< -1 once it is closed
+    void close() {
+        if (fd_ >= 0) ::close(fd_);
+        fd_ = -1;
+    }
+
+  private:
+    int fd_ = -1;
+};
+
+struct UnmapNote {
+    void operator()(WorkerNote* note) const { munmap(note, sizeof(WorkerNote)); }
+};
+
 struct SpawnedWorker {
     pid_t pid = -1;
-    // None of these blocks.
-    int request_fd = -1;   ///< to write to
-    int answer_fd = -1;    ///< to read from
-    int print_fd = -1;     ///< its stdout and stderr
-    void* note = nullptr;  ///< memory that it shares, all zeros at first
+    Descriptor requests, answers, prints;  ///< none of them blocks; prints: stdout and stderr
+    std::unique_ptr<WorkerNote, UnmapNote> note;
 };
 
 /// The words as exec takes them, valid while they are.
 std::vector<char*> argument_pointers(std::vector<std::string>& words);
 
 /// **Errors** EnvironmentError.
-SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_heap,
-                           std::size_t note_bytes);
+SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_heap);
 
 }  // namespace gradverify

@@ -24,6 +24,8 @@ struct Work {
           is_large(checked.setting.copies.has_value()) {}
     explicit Work(Request asked) : request(std::move(asked)) {}
 
+    bool is_probe() const { return std::holds_alternative<Probe>(request); }
+
     Request request;
     std::optional<Case> drawn;       ///< nothing where the request is none for a case
     const Kernel* kernel = nullptr;  ///< null where the case's kernel is not registered
@@ -35,7 +37,6 @@ struct Work {
 /// A trial of shrinking has a tenth of the time limit: what it finds is confirmed with all of it.
 enum class Patience { full, trial };
 
-/// Work as a pool was given it.
 struct Task {
     std::int64_t ticket = 0;
     Work work;

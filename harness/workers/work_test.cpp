@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "harness/testing/operator.hpp"
+#include "harness/testing/check.hpp"
 
 using namespace gradverify;
 using namespace gradverify::testing;
@@ -15,11 +15,8 @@ TEST_CASE("the work of a case knows of it what the driver's side asks") {
     };
     const Registry registry = registry_of({toy_kernel("any")}, op);
     const Kernel* kernel = registry.find_kernel("toy.forward/any");
-    Case checked{.kernel = kernel->name,
-                 .property = "repeatable",
-                 .device = "cpu",
-                 .problem = Problem::parse(kernel->op->space, "in=3"),
-                 .data = {.seed = 5}};
+    const Row row{kernel, property_called("repeatable"), "cpu"};
+    Case checked = case_on(row, Problem::parse(kernel->op->space, "in=3"), 5);
     const Work work(checked, registry);
     CHECK(std::get<RunCase>(work.request).printed_case == checked.print());
     CHECK(work.kernel == kernel);

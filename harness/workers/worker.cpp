@@ -23,15 +23,8 @@ namespace gradverify {
 
 namespace {
 
-bool write_answer(const Answer& answer) {
-    const std::string line = encode(answer) + '\n';
-    std::size_t done = 0;
-    while (done < line.size()) {
-        const ssize_t count = write(worker_answer_fd, line.data() + done, line.size() - done);
-        if (count <= 0) return false;
-        done += static_cast<std::size_t>(count);
-    }
-    return true;
+bool write_answer(FILE* to, const Answer& answer) {
+    return std::fputs((encode(answer) + '\n').c_str(), to) >= 0 && std::fflush(to) == 0;
 }
 
 /// One line without its end; nothing when there is no more.
@@ -59,32 +52,30 @@ Outcome guarded(const auto& call) {
     }
 }
 
-Answer outcome_or_unreachable(const auto& call) {
-    note_case();
+Outcome answer_probe(const Probe& probe) {
     try {
-        return guarded(call);
-    } catch (const EnvironmentError& wrong) {
-        return Unreachable{wrong.what()};
-    }
-}
-
-Probed answer_probe(const Probe& probe) {
-    try {
-        return {why_unavailable(probe.device)};
+        const std::string why = why_unavailable(probe.device);
+        return why.empty() ? Outcome::passed() : Outcome::skipped(why);
     } catch (const std::exception& wrong) {
-        return {wrong.what()};
+        return Outcome::skipped(wrong.what());
     }
 }
 
 /// Nothing for what is not answered.
-std::optional<Answer> answer(const CaseServer& server, const Request& request) {
+std::optional<Answer> answer(const CaseServer& server, const Request& request) try {
     if (const auto* probe = std::get_if<Probe>(&request)) return answer_probe(*probe);
-    if (const auto* run = std::get_if<RunCase>(&request))
-        return outcome_or_unreachable([&] { return server.run(run->printed_case); });
-    if (const auto* measure = std::get_if<MeasureRequest>(&request))
-        return outcome_or_unreachable([&] { return server.measure(*measure); });
-    distrust(std::get<Distrust>(request).kernel);
-    return std::nullopt;
+    if (const auto* distrusted = std::get_if<Distrust>(&request)) {
+        distrust(distrusted->kernel);
+        return std::nullopt;
+    }
+    note_case();
+    return guarded([&] {
+        const auto* run = std::get_if<RunCase>(&request);
+        return run ? server.run(run->printed_case)
+                   : server.measure(std::get<MeasureRequest>(request));
+    });
+} catch (const EnvironmentError& wrong) {
+    return Unreachable{wrong.what()};
 }
 
 /// Keeps a process that runs foreign code from harming the machine.
@@ -122,17 +113,18 @@ int worker_main(const CaseServer& server) {
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     for (const int fd : {worker_request_fd, worker_answer_fd, worker_note_fd})
         fcntl(fd, F_SETFD, FD_CLOEXEC);
-    FILE* requests = fdopen(worker_request_fd, "r");
-    if (!requests || !share_worker_note(worker_note_fd)) {
+    FILE* const requests = fdopen(worker_request_fd, "r");
+    FILE* const answers = fdopen(worker_answer_fd, "w");
+    if (!requests || !answers || !share_worker_note(worker_note_fd)) {
         std::fprintf(stderr, "gradverify: `worker` is started by gradverify itself\n");
         return 2;
     }
     keep_modest();
-    if (!write_answer(Ready{})) return 0;
+    if (!write_answer(answers, Ready{})) return 0;
     while (const auto line = read_line(requests)) {
         const auto said = answer(server, decode_request(*line));
         if (!said) continue;
-        if (!write_answer(*said)) return 0;
+        if (!write_answer(answers, *said)) return 0;
         // Destructors would talk to the lost device.
         if (device_was_lost() || std::holds_alternative<Unreachable>(*said))
             _exit(worker_exit_device_lost);

@@ -19,7 +19,6 @@ inline constexpr int worker_note_fd = 5;
 int worker_main(const CaseServer& server);
 
 /// `server.run`, with what it throws as an errored outcome.
-///
 /// **Errors** EnvironmentError when the device can't be reached.
 Outcome run_guarded(const CaseServer& server, const std::string& printed_case);
 
