@@ -9,6 +9,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
 #include "harness/bench/json.hpp"
+#include "harness/report/json_lines.hpp"
 #include "harness/run/selection.hpp"
 
 namespace gradverify {
@@ -18,8 +19,8 @@ namespace {
 constexpr double ceilings_limit_seconds = 300.0;
 
 Ceilings measured_ceilings(const std::string& device) {
-    const Outcome outcome = ask_alone({.what = MeasureRequest::What::ceilings, .device = device},
-                                      ceilings_limit_seconds);
+    const MeasureRequest request{.what = MeasureRequest::What::ceilings, .device = device};
+    const Outcome outcome = ask_alone(Work(request), ceilings_limit_seconds);
     if (outcome.verdict != Verdict::passed)
         throw EnvironmentError("device " + device + ": " + outcome.message);
     return std::get<Ceilings>(outcome.measured);
@@ -38,7 +39,8 @@ void take_time(BenchResult& result, const BenchRun& run) {
                                  .graph = arguments.graph};
     const double calls = static_cast<double>(std::max(arguments.repetitions, automatic_least) + 10);
     const double multiply_adds = kernel.pass->multiply_adds(result.group.problem);
-    const Outcome outcome = ask_alone(request, generous_seconds(multiply_adds, calls, run.device));
+    const Outcome outcome =
+        ask_alone(Work(request), generous_seconds(multiply_adds, calls, run.device));
     if (outcome.verdict != Verdict::passed) {
         result.state = outcome.verdict == Verdict::skipped ? BenchResult::State::not_timed
                                                            : BenchResult::State::failed;
@@ -64,19 +66,15 @@ BenchResult measure(WorkerPool& pool, const BenchRun& run, const BenchGroup& gro
     return result;
 }
 
-/// Times the kernels of a group in order, and prints each.
-void bench_group(WorkerPool& pool, const BenchRun& run, const BenchGroup& group, BenchJson* json,
+void bench_group(WorkerPool& pool, const BenchRun& run, const BenchGroup& group, JsonLines* json,
                  BenchCounts& counts) {
-    using State = BenchResult::State;
     std::fputs(print_group(group).c_str(), stdout);
     std::string tensors;
     std::vector<BenchResult> results;
     for (const BenchItem& item : group.items) {
         BenchResult result = measure(pool, run, group, item);
-        counts.timed += result.state == State::timed;
-        counts.failed += result.state == State::failed;
-        counts.not_timed += result.state == State::not_timed;
-        if (result.state == State::timed) {
+        ++counts[result.state];
+        if (result.state == BenchResult::State::timed) {
             if (const BenchResult* const fastest = fastest_yardstick(results, *item.kernel)) {
                 result.yardstick = fastest->item.kernel;
                 result.ratio_to_yardstick = result.seconds.median / fastest->seconds.median;
@@ -87,7 +85,7 @@ void bench_group(WorkerPool& pool, const BenchRun& run, const BenchGroup& group,
         }
         std::fputs(print_result(result, run).c_str(), stdout);
         std::fflush(stdout);
-        if (json) json->add(result, run);
+        if (json) json->write(json_of_result(result, run));
         results.push_back(std::move(result));
     }
     std::fputs(print_comparison(results).c_str(), stdout);
@@ -103,21 +101,22 @@ int bench(const BenchArguments& arguments) {
     if (arguments.graph && run.device == "cpu")
         throw UsageError("--graph needs the device cuda: the cpu device has no CUDA graphs");
     const std::vector<BenchGroup> groups = plan_bench(arguments, run.device);
-    std::optional<BenchJson> json;
+    std::optional<JsonLines> json;
     if (!arguments.json.empty()) json.emplace(arguments.json);
     run.ceilings = measured_ceilings(run.device);
     std::fputs(print_bench_head(run).c_str(), stdout);
-    if (json) json->begin(run);
+    if (json) json->write(json_of_run(run));
     BenchCounts counts;
     for (const BenchGroup& group : groups)
         bench_group(pool, run, group, json ? &*json : nullptr, counts);
     if (json)
-        json->finish(
+        json->write(json_of_summary(
             counts,
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    std::printf("\n%d timed, %d failed, %d not timed\n", counts.timed, counts.failed,
-                counts.not_timed);
-    return counts.failed == 0 && counts.timed > 0 ? exit_ok : exit_failed;
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
+    using enum BenchResult::State;
+    std::printf("\n%d timed, %d failed, %d not timed\n", counts[timed], counts[failed],
+                counts[not_timed]);
+    return counts[failed] == 0 && counts[timed] > 0 ? exit_ok : exit_failed;
 }
 
 }  // namespace

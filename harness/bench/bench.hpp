@@ -53,18 +53,12 @@ struct BenchGroup {
 };
 
 /// The given problems, or the operators' own, each with the selected kernels and with yardsticks.
-///
 /// **Errors** UsageError, with the reason, when nothing can be timed.
 std::vector<BenchGroup> plan_bench(const BenchArguments& arguments, const std::string& device);
 
 /// Whether the operator multiplies tensors, so that multiply-adds are its formula's. Otherwise they
 /// are an estimate of the reference's work.
 bool counts_multiply_adds(const Operator& op);
-
-/// Beyond this the reference, which carries errors along, takes minutes.
-inline constexpr double reference_multiply_adds = 3e8;
-/// Beyond this timing on the cpu device takes minutes.
-inline constexpr double emulated_multiply_adds = 3e7;
 
 /// How a kernel fared on the problem before it was timed.
 struct Verification {
@@ -80,15 +74,14 @@ struct BenchRun {
     Ceilings ceilings{};
 };
 
-/// Verifies a kernel on the problem that it is timed on: by the reference up to `largest`
-/// multiply-adds, beyond as copies of a small problem.
+/// Verifies a kernel on the problem that it is timed on: by the reference or, where that would take
+/// minutes, as copies of a small problem.
 Verification verify(WorkerPool& pool, const BenchRun& run, const BenchGroup& group,
-                    const Kernel& kernel, double largest = reference_multiply_adds);
+                    const Kernel& kernel);
 
 /// Asks a worker of its own, which a kernel may crash.
-///
 /// **Errors** EnvironmentError, Interrupted.
-Outcome ask_alone(const MeasureRequest& request, double limit_seconds);
+Outcome ask_alone(const Work& work, double limit_seconds);
 
 /// Time for calls of a pass on a device, with much to spare.
 double generous_seconds(double multiply_adds, double calls, const std::string& device);
@@ -132,7 +125,6 @@ std::string print_time(double seconds);
 
 /// Compares two files that `--json` wrote, prints a verdict on each kernel, and returns the exit
 /// code: 1 when a kernel is slower.
-///
 /// **Errors** UsageError.
 int compare_benches(const std::string& before, const std::string& after,
                     const std::vector<std::string>& filters);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <fstream>
 #include <span>
 
 #include "harness/base/errors.hpp"
@@ -81,7 +82,7 @@ void read_line(const std::string& line, BenchFile& read) {
 
 }  // namespace
 
-void BenchJson::begin(const BenchRun& run) {
+ordered_json json_of_run(const BenchRun& run) {
     ordered_json object{{"kind", "run"},
                         {"version", version},
                         {"device", run.device},
@@ -93,10 +94,10 @@ void BenchJson::begin(const BenchRun& run) {
                         {"copy_gigabytes_per_second", run.ceilings.copy_bytes_per_second / 1e9}};
     for (const ArithmeticCeiling& one : run.ceilings.arithmetic)
         object["tflops"][one.name] = one.flops / 1e12;
-    lines_.write(object);
+    return object;
 }
 
-void BenchJson::add(const BenchResult& result, const BenchRun& run) {
+ordered_json json_of_result(const BenchResult& result, const BenchRun& run) {
     constexpr const char* states[] = {"timed", "failed", "not_timed"};
     ordered_json object{{"kind", "bench"},
                         {"kernel", result.item.kernel->name},
@@ -112,15 +113,15 @@ void BenchJson::add(const BenchResult& result, const BenchRun& run) {
     } else {
         object["message"] = result.why_not;
     }
-    lines_.write(object);
+    return object;
 }
 
-void BenchJson::finish(const BenchCounts& counts, double seconds) {
-    lines_.write({{"kind", "summary"},
-                  {"timed", counts.timed},
-                  {"failed", counts.failed},
-                  {"not_timed", counts.not_timed},
-                  {"seconds", seconds}});
+ordered_json json_of_summary(BenchCounts counts, double seconds) {
+    return {{"kind", "summary"},
+            {"timed", counts[BenchResult::State::timed]},
+            {"failed", counts[BenchResult::State::failed]},
+            {"not_timed", counts[BenchResult::State::not_timed]},
+            {"seconds", seconds}};
 }
 
 BenchFile read_bench(const std::string& path) {

@@ -17,6 +17,9 @@ namespace gradverify {
 
 namespace {
 
+// Beyond this timing on the cpu device takes minutes.
+constexpr double emulated_multiply_adds = 3e7;
+
 bool is_yardstick(const Kernel& kernel) { return !kernel.any().yardstick_name.empty(); }
 
 /// Whether the two store and sum the same types, so that their times can be compared.
@@ -26,18 +29,14 @@ bool are_comparable(const Kernel& a, const Kernel& b) {
            types_of(a) == types_of(b);
 }
 
-std::vector<UserProblem> given_problems(const BenchArguments& arguments,
-                                        const std::vector<const Operator*>& operators) {
+std::vector<UserProblem> problems_for(const BenchArguments& arguments,
+                                      const std::vector<const Operator*>& operators) {
     std::vector<UserProblem> problems;
     for (const std::string& text : arguments.own_problems)
         std::ranges::move(read_user_problem(text, "--problem " + text, operators,
                                             [](const auto&, const auto&) { return std::nullopt; }),
                           std::back_inserter(problems));
-    return problems;
-}
-
-std::vector<UserProblem> own_problems(const std::vector<const Operator*>& operators) {
-    std::vector<UserProblem> problems;
+    if (!problems.empty()) return problems;
     std::vector<std::string> without;
     for (const Operator* op : operators)
         if (op->benchmark.empty())
@@ -120,11 +119,9 @@ std::vector<BenchGroup> plan_bench(const BenchArguments& arguments, const std::s
         throw UsageError(
             "bench needs a --problem on the cpu device: it emulates a GPU, and the operators' own "
             "problems are large enough for one");
-    const auto operators = selected_operators(arguments.filters);
-    const auto problems = arguments.own_problems.empty() ? own_problems(operators)
-                                                         : given_problems(arguments, operators);
     std::vector<BenchGroup> groups;
-    for (const UserProblem& planned : problems)
+    for (const UserProblem& planned :
+         problems_for(arguments, selected_operators(arguments.filters)))
         for (const PassSpec& pass : planned.op->passes)
             if (BenchGroup group = group_of(planned, pass, arguments, device); !group.items.empty())
                 groups.push_back(std::move(group));

@@ -89,16 +89,17 @@ std::vector<std::string> comparison_of(const BenchResult& result,
                                        const std::vector<BenchResult>& results) {
     const Kernel& kernel = *result.item.kernel;
     const double flops = result.flops_per_second();
-    std::vector<std::string> row{kernel.name, print_time(result.seconds.median),
-                                 flops > 0.0 ? print_flops(flops) : "",
-                                 print_bandwidth(result.bytes_per_second())};
-    const BenchResult* const yardstick = fastest_yardstick(results, kernel);
-    row.push_back(yardstick ? print_rounded(result.seconds.median / yardstick->seconds.median) +
-                                  " x " + yardstick->item.kernel->any().yardstick_name
-                            : "");
-    row.emplace_back(result.verification.state == Verification::State::verified ? ""
-                                                                                : "not verified");
-    return row;
+    std::string ratio;
+    if (const BenchResult* const yardstick = fastest_yardstick(results, kernel))
+        ratio = print_rounded(result.seconds.median / yardstick->seconds.median) + " x " +
+                yardstick->item.kernel->any().yardstick_name;
+    const bool is_verified = result.verification.state == Verification::State::verified;
+    return {kernel.name,
+            print_time(result.seconds.median),
+            flops > 0.0 ? print_flops(flops) : "",
+            print_bandwidth(result.bytes_per_second()),
+            ratio,
+            is_verified ? "" : "not verified"};
 }
 
 std::string print_columns(const std::vector<std::vector<std::string>>& rows) {

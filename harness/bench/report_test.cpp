@@ -7,6 +7,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
 #include "harness/bench/json.hpp"
+#include "harness/report/json_lines.hpp"
 #include "harness/testing/results.hpp"
 
 namespace {
@@ -180,13 +181,14 @@ TEST_CASE("requests and measurements travel as they are") {
 
 TEST_CASE("what --json writes is read back, and nothing else is") {
     const TemporaryFile written;
-    BenchJson json(written.path);
-    json.begin(on_cuda);
+    JsonLines lines(written.path);
+    lines.write(json_of_run(on_cuda));
     Made timed("plain"), refused("f16");
-    json.add(timed.result, on_cuda);
+    lines.write(json_of_result(timed.result, on_cuda));
     refused.result.state = BenchResult::State::not_timed;
-    json.add(refused.result, on_cuda);
-    json.finish({.timed = 1, .not_timed = 1}, 0.5);
+    lines.write(json_of_result(refused.result, on_cuda));
+    lines.write(
+        json_of_summary({{BenchResult::State::timed, 1}, {BenchResult::State::not_timed, 1}}, 0.5));
     const BenchFile file = read_bench(written.path);
     CHECK(file.device_name == "GPU 9");
     REQUIRE(file.records.size() == 1);

@@ -26,7 +26,6 @@ struct Ratio {
 
 /// The interval is the percentile bootstrap's (Efron, 1979), of 2,000 resamples that are the same
 /// in every run.
-///
 /// **Errors** std::logic_error when there is no sample.
 Ratio ratio_of_medians(std::span<const double> before, std::span<const double> after);
 

@@ -17,6 +17,8 @@ namespace {
 
 using State = Verification::State;
 
+// Beyond this the reference, which carries errors along, takes minutes.
+constexpr double reference_multiply_adds = 3e8;
 // Data are drawn again where chance leaves nothing but zeros to expect.
 constexpr std::uint64_t draws_most = 8;
 // Copies with drawn data may take this share of the work: the reference computes each of them.
@@ -35,7 +37,6 @@ bool is_exact(const Kernel& kernel, const Problem& problem) {
            kernel.any().write_mode == WriteMode::overwrites && !kernel.any().norm_wise_growth;
 }
 
-/// The divisors of a number, in ascending order.
 std::set<std::int64_t> divisors_of(std::int64_t number) {
     std::set<std::int64_t> divisors;
     for (std::int64_t i = 1; i <= number / i; ++i)
@@ -43,10 +44,10 @@ std::set<std::int64_t> divisors_of(std::int64_t number) {
     return divisors;
 }
 
-/// The fewest copies that the problem is made of, so that those with drawn data take at most this
-/// work; nothing where there are none.
-std::optional<std::int64_t> fewest_copies(const BenchGroup& group, const SeparableSpec& along,
-                                          double most_drawn) {
+/// The fewest copies that the problem is made of, so that those with drawn data take their share of
+/// the work at most; nothing where there are none.
+std::optional<std::int64_t> fewest_copies(const BenchGroup& group, const SeparableSpec& along) {
+    constexpr double most_drawn = share_of_drawn_copies * reference_multiply_adds;
     const Problem& problem = group.problem;
     const auto slots = problem.space().find(along.parameters.front(), problem.rank());
     if (slots.empty()) return std::nullopt;
@@ -63,13 +64,6 @@ Verification failed(const Case& checked, const Outcome& outcome) {
     return {State::failed, outcome.message,
             fmt::format("{}  replay     {} repro {}\n", report_case(checked, outcome),
                         program_to_paste(), shell_quoted(checked.print()))};
-}
-
-/// The answer of a worker of its own.
-Outcome answer_to(const Work& work, double limit_seconds) {
-    const TimeLimits limits({.floor_seconds = limit_seconds, .large_seconds = limit_seconds});
-    const LoneResult result = run_alone(worker_options(1), limits, {work});
-    return result.death ? Outcome::failed(result.death->cause()) : result.outcome;
 }
 
 Verification by_reference(WorkerPool& pool, const BenchRun& run, const BenchGroup& group,
@@ -98,11 +92,11 @@ Verification by_reference(WorkerPool& pool, const BenchRun& run, const BenchGrou
                                               : " are within their rounding bounds, on decimals")};
 }
 
-Verification by_copies(const BenchRun& run, const BenchGroup& group, const Kernel& kernel,
-                       double largest) {
+Verification by_copies(const BenchRun& run, const BenchGroup& group, const Kernel& kernel) {
     std::string why_not;
+    const double multiply_adds = group.pass->multiply_adds(group.problem);
     for (const SeparableSpec& along : group.op->separable) {
-        const auto copies = fewest_copies(group, along, share_of_drawn_copies * largest);
+        const auto copies = fewest_copies(group, along);
         if (!copies) continue;
         const Case checked{.kernel = kernel.name,
                            .property = "holds_when_large",
@@ -111,8 +105,8 @@ Verification by_copies(const BenchRun& run, const BenchGroup& group, const Kerne
                            .data = {.seed = run.arguments.seed},
                            .setting = {.copies = Copies{along.name, *copies}}};
         // Two calls: a rehearsal, and the one that is compared.
-        const Outcome outcome = answer_to(
-            checked, generous_seconds(group.pass->multiply_adds(group.problem), 2.0, run.device));
+        const Outcome outcome =
+            ask_alone(checked, generous_seconds(multiply_adds, 2.0, run.device));
         // An error is not the kernel's fault: it may not support the small problem.
         if (outcome.verdict == Verdict::failed) return failed(checked, outcome);
         if (outcome.verdict == Verdict::passed)
@@ -126,14 +120,15 @@ Verification by_copies(const BenchRun& run, const BenchGroup& group, const Kerne
     return {
         State::not_verified,
         fmt::format("the problem is too large for the reference ({} multiply-adds, at most {}){}",
-                    print_rounded(group.pass->multiply_adds(group.problem)), print_rounded(largest),
-                    why_not)};
+                    print_rounded(multiply_adds), print_rounded(reference_multiply_adds), why_not)};
 }
 
 }  // namespace
 
-Outcome ask_alone(const MeasureRequest& request, double limit_seconds) {
-    return answer_to(Work(request), limit_seconds);
+Outcome ask_alone(const Work& work, double limit_seconds) {
+    const TimeLimits limits({.floor_seconds = limit_seconds, .large_seconds = limit_seconds});
+    const LoneResult result = run_alone(worker_options(1), limits, {work});
+    return result.death ? Outcome::failed(result.death->cause()) : result.outcome;
 }
 
 double generous_seconds(double multiply_adds, double calls, const std::string& device) {
@@ -143,11 +138,11 @@ double generous_seconds(double multiply_adds, double calls, const std::string& d
 }
 
 Verification verify(WorkerPool& pool, const BenchRun& run, const BenchGroup& group,
-                    const Kernel& kernel, double largest) {
+                    const Kernel& kernel) {
     if (!run.arguments.verify) return {State::not_verified, "--no-verify"};
-    return group.pass->multiply_adds(group.problem) <= largest
+    return group.pass->multiply_adds(group.problem) <= reference_multiply_adds
                ? by_reference(pool, run, group, kernel)
-               : by_copies(run, group, kernel, largest);
+               : by_copies(run, group, kernel);
 }
 
 }  // namespace gradverify

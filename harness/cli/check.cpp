@@ -22,6 +22,7 @@
 #include "harness/report/baseline.hpp"
 #include "harness/report/failure.hpp"
 #include "harness/report/json.hpp"
+#include "harness/report/json_lines.hpp"
 #include "harness/report/junit.hpp"
 #include "harness/report/summary.hpp"
 #include "harness/run/check.hpp"
@@ -51,15 +52,15 @@ Shard parse_shard(const std::string& text) {
 
 /// Whether no option but --time says how much to run.
 bool says_nothing_of_how_much(const CheckArguments& arguments) {
-    return !arguments.cases && arguments.problems.empty() && arguments.problems_file.empty() &&
-           arguments.exhaustive.empty() && arguments.shard.empty();
+    return !arguments.cases && !arguments.has_problems() && arguments.exhaustive.empty() &&
+           arguments.shard.empty();
 }
 
 /// What `--exhaustive` asks for; nothing without it.
 std::optional<ExhaustiveLimits> exhaustive_limits(const CheckArguments& arguments) {
     const std::string& text = arguments.exhaustive;
     if (text.empty()) return std::nullopt;
-    if (!arguments.problems.empty() || !arguments.problems_file.empty())
+    if (arguments.has_problems())
         throw UsageError(
             "--exhaustive runs every supported problem; leave out --problem and --problems");
     if (arguments.at_least > 0)
@@ -228,19 +229,20 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     if (!rows.empty()) options.problems = read_problems(arguments, rows);
     if (!options.problems.empty() && !arguments.cases)
         options.cases_per_problem = default_cases_per_problem;
-    if (!arguments.junit.empty()) open_junit(arguments.junit);
+    if (!arguments.junit.empty()) write_junit(arguments.junit, "");
 
     say(fmt::format(
         "gradverify {}: seed {}, device {}, {} workers, {} rows{}\n", version, options.seed,
         fmt::join(devices, " and "), jobs, rows.size(),
         ends_by_itself ? fmt::format(", {} at most", print_seconds(default_seconds)) : ""));
-    std::optional<JsonResults> json;
-    if (!arguments.json.empty()) json.emplace(arguments.json, options.seed, devices);
+    std::optional<JsonLines> json;
+    if (!arguments.json.empty()) json.emplace(arguments.json);
+    if (json) json->write(json_of_run(options.seed, devices));
     Progress progress;
     const CheckObserver observer{
         .row_ended =
             [&](const RowResult& result) {
-                if (json) json->add(result);
+                if (json) json->write(json_of_verdict(result));
             },
         .bug_found =
             [&](const auto& bug, bool is_more) {
@@ -256,9 +258,9 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     const auto gone = baseline.gone(results);
     say(summarize(suite, results, absent, seconds));
     for (const std::string& sentence : gone) say(sentence + "\n");
-    if (json) json->finish(results, seconds);
+    if (json) json->write(json_of_summary(results, seconds));
     if (!arguments.junit.empty())
-        write_junit(arguments.junit, results, seconds, program_to_paste());
+        write_junit(arguments.junit, junit_xml(results, seconds, program_to_paste()));
     workers.reset();
     if (const std::string late = sanitizer ? sanitizer->late_finding() : ""; !late.empty()) {
         say(fmt::format("compute-sanitizer says, of no one case: {}\n", late));

@@ -40,11 +40,11 @@ holds() {
     "${@:2}" || complain "$1"
 }
 
-json_lines_are_valid() {
+json_kinds() { # FILE KIND...: the kinds of its lines
     python3 -c 'import json, sys
-kinds = [json.loads(line)["kind"] for line in open(sys.argv[1])]
-sys.exit(kinds != ["run"] + ["verdict"] * int(sys.argv[2]) + ["summary"])' "$1" "$2"
+sys.exit([json.loads(line)["kind"] for line in open(sys.argv[1])] != sys.argv[2:])' "$@"
 }
+seven_verdicts=(run verdict verdict verdict verdict verdict verdict verdict summary)
 
 xml_is_valid() {
     python3 -c 'import sys, xml.dom.minidom
@@ -90,7 +90,7 @@ holds "list says which kernels there are" grep -q 'conv.grad_weight/tree_reducti
 echo "== check"
 expect 0 out '^7 rows: 7 passed, 0 failed' check "$kernel" "${quick[@]}" --json r.json --junit r.xml
 holds "the seed is printed first" grep -q '^gradverify .*: seed 1, device cpu, ' <(head -1 out)
-holds "--json writes a run, seven verdicts and a summary" json_lines_are_valid r.json 7
+holds "--json writes a run, seven verdicts and a summary" json_kinds r.json "${seven_verdicts[@]}"
 holds "each verdict has its cases" test "$(grep -c '"verdict":"passed","cases":20,' r.json)" -eq 7
 holds "--junit writes seven test cases" xml_is_valid r.xml 7
 expect 0 out 'seed 1, ' check "$kernel" "${quick[@]}" --jobs 3 --json again.json
@@ -185,9 +185,6 @@ refused 'is not a whole number from 0 to 18446744073709551615' check --seed -1
 echo "== bench: kernels"
 small=n=2,c=3,k=4,in=9x9,filter=3x3
 bench=(bench --device cpu --problem "$small" --repetitions 9)
-json_kinds() { # FILE KIND...: the kinds of its lines
-    test "$(sed -E 's/^\{"kind":"([a-z]+)".*\}$/\1/' "$1" | paste -sd' ')" = "${*:2}"
-}
 expect 0 out '^conv.forward on n=2,c=3,k=4,in=9x9,filter=3x3$' "${bench[@]}" conv.forward/naive \
     --json b.json
 holds "it says what a time of this device is worth" grep -q '^the cpu device emulates a GPU' out
@@ -348,7 +345,7 @@ interrupted() {
     kill -"$signal" $driver
     wait $driver 2>/dev/null
     code=$?
-    [ "$code" -eq "$want" ] && json_lines_are_valid i.json 7 && xml_is_valid i.xml 7 &&
+    [ "$code" -eq "$want" ] && json_kinds i.json "${seven_verdicts[@]}" && xml_is_valid i.xml 7 &&
         [ "$(grep -c '"verdict":"skipped".*"message":"interrupted"' i.json)" -eq 7 ] &&
         grep -q '^7 rows: 0 passed, 0 failed, 0 vacuous, 0 errored, 7 skipped' out
 }

@@ -13,7 +13,6 @@
 #include "harness/registry/layout.hpp"
 #include "harness/report/failure.hpp"
 #include "harness/run/selection.hpp"
-#include "harness/workers/compute_sanitizer.hpp"
 #include "harness/workers/pool.hpp"
 #include "harness/workers/worker.hpp"
 

@@ -31,6 +31,8 @@ struct CheckArguments {
     std::string baseline;
     std::string json, junit;
     std::string compute_sanitizer;  ///< its tool; empty: without
+
+    bool has_problems() const { return !problems.empty() || !problems_file.empty(); }
 };
 
 struct ReproArguments {

@@ -17,7 +17,6 @@ class Baseline {
     /// Knows no failure.
     Baseline() = default;
     /// Takes the failed, vacuous and errored rows of a file that `check --json` wrote.
-    ///
     /// **Errors** UsageError that names the file and the line.
     static Baseline read(const std::string& path);
 

@@ -7,6 +7,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
 #include "harness/report/json.hpp"
+#include "harness/report/json_lines.hpp"
 #include "harness/testing/results.hpp"
 
 namespace {
@@ -17,9 +18,10 @@ using namespace gradverify::testing;
 /// What a run with these results leaves, read as a baseline.
 Baseline baseline_of(const std::vector<RowResult>& results) {
     const TemporaryFile file;
-    JsonResults json(file.path, 1, {"cpu"});
-    for (const RowResult& result : results) json.add(result);
-    json.finish(results, 1.0);
+    JsonLines lines(file.path);
+    lines.write(json_of_run(1, {"cpu"}));
+    for (const RowResult& result : results) lines.write(json_of_verdict(result));
+    lines.write(json_of_summary(results, 1.0));
     return Baseline::read(file.path);
 }
 

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "harness/base/text.hpp"
 #include "harness/testing/results.hpp"
 
 namespace {
@@ -59,8 +60,7 @@ TEST_CASE("a failed row tells kernel, property, problem, the worst elements, whe
 )");
 }
 
-TEST_CASE(
-    "a bug names every property that fails at its problem, and those that say the same once") {
+TEST_CASE("a bug names each property that fails at its problem, and those that agree once") {
     const RowResult first = failure_of("plain", "matches_reference", Outcome::failed("differs"));
     const RowResult same = failure_of("plain", "repeatable", Outcome::failed("differs"));
     const RowResult other = failure_of("plain", "stays_in_bounds", Outcome::failed("left y[0]"));
@@ -137,14 +137,9 @@ TEST_CASE("a long message is wrapped under its beginning") {
     for (int i = 0; i < 30; ++i) message += " words";
     const std::string text =
         report_failure(failure_of("plain", "repeatable", Outcome::failed(message)));
-    std::size_t begin = text.find("  property   repeatable: words");
-    CHECK(begin != std::string::npos);
+    CHECK(contains(text, "  property   repeatable: words words"));
     CHECK(contains(text, "\n             words words"));
-    for (; begin != std::string::npos && begin < text.find("  problem"); ++begin) {
-        const std::size_t end = text.find('\n', begin);
-        CHECK(end - begin <= 100);
-        begin = end;
-    }
+    for (const std::string_view line : split(text, '\n')) CHECK(line.size() <= 100);
 }
 
 TEST_CASE("numbers print as integers, or with the digits of a float; NaN has no sign") {
@@ -169,42 +164,39 @@ TEST_CASE("a case is one line, or reads as a failed row without a line to paste"
           "  problem    n=2,in=3\n");
 }
 
-TEST_CASE("a map of four dimensions draws the slices that are wrong, named by their indices") {
-    CHECK(draw_map({.tensor = "dw",
-                    .sizes = {2, 3, 1, 2},
-                    .wrong = 2,
-                    .total = 12,
-                    .marks = "...#......#."}) ==
-          "    dw[0][1]\n"
-          "    ┌───┬───┐\n"
-          "    │ · │ # │\n"
-          "    └───┴───┘\n"
-          "    dw[1][2]\n"
-          "    ┌───┬───┐\n"
-          "    │ # │ · │\n"
-          "    └───┴───┘\n");
+TEST_CASE("a map draws the slices that are wrong, three at most, and no scalar or large tensor") {
+    const std::string one =
+        "    ┌───┐\n"
+        "    │ # │\n"
+        "    └───┘\n";
+    const std::pair<WrongMap, std::string> maps[] = {
+        {{.tensor = "dw", .sizes = {2, 3, 1, 2}, .wrong = 2, .total = 12, .marks = "...#......#."},
+         "    dw[0][1]\n"
+         "    ┌───┬───┐\n"
+         "    │ · │ # │\n"
+         "    └───┴───┘\n"
+         "    dw[1][2]\n"
+         "    ┌───┬───┐\n"
+         "    │ # │ · │\n"
+         "    └───┴───┘\n"},
+        {{.tensor = "dw", .sizes = {5, 1, 1}, .wrong = 5, .total = 5, .marks = "#####"},
+         "    dw[0]\n" + one + "    dw[1]\n" + one + "    dw[2]\n" + one +
+             "    and 2 more slices\n"},
+        {{.tensor = "db", .sizes = {3}, .wrong = 1, .total = 3, .marks = ".#."},
+         "    db\n"
+         "    ┌───┬───┬───┐\n"
+         "    │ · │ # │ · │\n"
+         "    └───┴───┴───┘\n"},
+        {{.tensor = "db", .sizes = {1}, .wrong = 1, .total = 1, .marks = "#"}, ""},
+        {{.tensor = "db", .sizes = {}, .wrong = 1, .total = 1, .marks = "#"}, ""},
+        {{.tensor = "y", .sizes = {99999}, .wrong = 1, .total = 99999}, ""}};
+    for (const auto& [map, text] : maps) {
+        CAPTURE(text);
+        CHECK(draw_map(map) == text);
+    }
 }
 
-TEST_CASE("at most three slices are drawn, and the others counted") {
-    const std::string text =
-        draw_map({.tensor = "dw", .sizes = {5, 1, 1}, .wrong = 5, .total = 5, .marks = "#####"});
-    CHECK(contains(text, "    dw[2]\n"));
-    CHECK_FALSE(contains(text, "dw[3]"));
-    CHECK(text.ends_with("    and 2 more slices\n"));
-}
-
-TEST_CASE("a vector is drawn as one row, a scalar and what is too large not at all") {
-    CHECK(draw_map({.tensor = "db", .sizes = {3}, .wrong = 1, .total = 3, .marks = ".#."}) ==
-          "    db\n"
-          "    ┌───┬───┬───┐\n"
-          "    │ · │ # │ · │\n"
-          "    └───┴───┴───┘\n");
-    CHECK(draw_map({.tensor = "db", .sizes = {1}, .wrong = 1, .total = 1, .marks = "#"}) == "");
-    CHECK(draw_map({.tensor = "db", .sizes = {}, .wrong = 1, .total = 1, .marks = "#"}) == "");
-    CHECK(draw_map({.tensor = "y", .sizes = {99999}, .wrong = 1, .total = 99999}) == "");
-}
-
-TEST_CASE("of a large slice a part is drawn that holds the first wrong element") {
+TEST_CASE("a large slice is drawn in part, which holds the first wrong element") {
     WrongMap map{.tensor = "y", .sizes = {20, 60}, .wrong = 1, .total = 1200, .marks = ""};
     map.marks.assign(1200, '.');
     map.marks[60 + 3] = '#';

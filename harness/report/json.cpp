@@ -2,7 +2,6 @@
 #include "harness/report/json.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "harness/base/version.hpp"
 #include "harness/report/missed.hpp"
@@ -89,13 +88,11 @@ void add_missed(ordered_json& object, const RowResult& result) {
 
 }  // namespace
 
-JsonResults::JsonResults(const std::string& path, std::uint64_t seed,
-                         const std::vector<std::string>& devices)
-    : lines_(path) {
-    lines_.write({{"kind", "run"}, {"version", version}, {"seed", seed}, {"devices", devices}});
+ordered_json json_of_run(std::uint64_t seed, const std::vector<std::string>& devices) {
+    return {{"kind", "run"}, {"version", version}, {"seed", seed}, {"devices", devices}};
 }
 
-void JsonResults::add(const RowResult& result) {
+ordered_json json_of_verdict(const RowResult& result) {
     ordered_json object{{"kind", "verdict"},
                         {"kernel", result.row.kernel->name},
                         {"property", result.row.property_name()},
@@ -115,22 +112,22 @@ void JsonResults::add(const RowResult& result) {
         add_explanation(object, *result.failure);
     }
     if (result.known) object["known"] = true;
-    lines_.write(object);
+    return object;
 }
 
-void JsonResults::finish(const std::vector<RowResult>& results, double seconds) {
+ordered_json json_of_summary(const std::vector<RowResult>& results, double seconds) {
     const Counts counts = count(results);
-    lines_.write({{"kind", "summary"},
-                  {"rows", results.size()},
-                  {"passed", counts.of(Verdict::passed)},
-                  {"failed", counts.of(Verdict::failed)},
-                  {"known", counts.known},
-                  {"vacuous", counts.of(Verdict::vacuous)},
-                  {"skipped", counts.of(Verdict::skipped)},
-                  {"errored", counts.of(Verdict::errored)},
-                  {"cases", counts.cases},
-                  {"not_verified", not_verified(results)},
-                  {"seconds", seconds}});
+    return {{"kind", "summary"},
+            {"rows", results.size()},
+            {"passed", counts.of(Verdict::passed)},
+            {"failed", counts.of(Verdict::failed)},
+            {"known", counts.known},
+            {"vacuous", counts.of(Verdict::vacuous)},
+            {"skipped", counts.of(Verdict::skipped)},
+            {"errored", counts.of(Verdict::errored)},
+            {"cases", counts.cases},
+            {"not_verified", not_verified(results)},
+            {"seconds", seconds}};
 }
 
 }  // namespace gradverify

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what `--json` writes: a run, a verdict for each row when it stands, a summary.
+// Decides what the lines of `--json` hold: a run, a verdict for each row, a summary.
 #pragma once
 
+#include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "harness/report/json_lines.hpp"
 #include "harness/run/check.hpp"
 
 namespace gradverify {
 
-class JsonResults {
-  public:
-    /// **Errors** EnvironmentError when the file can't be written.
-    JsonResults(const std::string& path, std::uint64_t seed,
-                const std::vector<std::string>& devices);
-    void add(const RowResult& result);
-    void finish(const std::vector<RowResult>& results, double seconds);
-
-  private:
-    JsonLines lines_;
-};
+nlohmann::ordered_json json_of_run(std::uint64_t seed, const std::vector<std::string>& devices);
+nlohmann::ordered_json json_of_verdict(const RowResult& result);
+nlohmann::ordered_json json_of_summary(const std::vector<RowResult>& results, double seconds);
 
 }  // namespace gradverify

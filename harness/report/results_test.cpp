@@ -7,6 +7,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/version.hpp"
 #include "harness/report/json.hpp"
+#include "harness/report/json_lines.hpp"
 #include "harness/report/junit.hpp"
 #include "harness/testing/results.hpp"
 
@@ -16,22 +17,7 @@ using namespace gradverify;
 using namespace gradverify::testing;
 using nlohmann::json;
 
-std::vector<json> objects_in(const TemporaryFile& file) {
-    std::vector<json> all;
-    for (const std::string& line : file.lines()) all.push_back(json::parse(line));
-    return all;
-}
-
-/// The lines of these results, without the run's.
-std::vector<json> lines_of(const std::vector<RowResult>& rows) {
-    const TemporaryFile file;
-    JsonResults results(file.path, 1, {"cpu"});
-    for (const RowResult& row : rows) results.add(row);
-    std::vector<json> lines = objects_in(file);
-    lines.erase(lines.begin());
-    REQUIRE(lines.size() == rows.size());
-    return lines;
-}
+json verdict_line(const RowResult& result) { return json_of_verdict(result); }
 
 RowResult awkward_failure() {
     RowResult result = failure_of("plain", "repeatable",
@@ -43,35 +29,45 @@ RowResult awkward_failure() {
 
 }  // namespace
 
-TEST_CASE("the first line of the JSON results is the run") {
-    const TemporaryFile file;
-    const JsonResults results(file.path, 18446744073709551615u, {"cpu", "cuda"});
-    const auto lines = objects_in(file);
-    REQUIRE(lines.size() == 1);
-    CHECK(lines[0] == json{{"kind", "run"},
-                           {"version", version},
-                           {"seed", 18446744073709551615u},
-                           {"devices", {"cpu", "cuda"}}});
-}
-
-TEST_CASE("a verdict is in the file as soon as it stands") {
-    const TemporaryFile file;
-    JsonResults results(file.path, 1, {"cpu"});
+TEST_CASE("the JSON results are a run, verdicts and a summary") {
+    CHECK(json(json_of_run(18446744073709551615u, {"cpu", "cuda"})) ==
+          json{{"kind", "run"},
+               {"version", version},
+               {"seed", 18446744073709551615u},
+               {"devices", {"cpu", "cuda"}}});
+    const RowResult passed = result_of("plain", "repeatable", Verdict::passed);
     json expected{{"kind", "verdict"}, {"kernel", "toy.forward/plain"}, {"property", "repeatable"},
                   {"device", "cpu"},   {"verdict", "passed"},           {"cases", 20},
                   {"seconds", 0.25}};
-    results.add(result_of("plain", "repeatable", Verdict::passed));
-    REQUIRE(objects_in(file).size() == 2);
-    CHECK(objects_in(file)[1] == expected);
-    RowResult refusing = result_of("plain", "repeatable", Verdict::skipped, "time", "cuda");
+    CHECK(verdict_line(passed) == expected);
+    RowResult refusing = result_of("tree_reduction", "repeatable", Verdict::skipped, "time");
     refusing.refused = 3;
-    results.add(refusing);
-    expected.update({{"verdict", "skipped"},
+    expected.update({{"kernel", "toy.forward/tree_reduction"},
+                     {"verdict", "skipped"},
                      {"message", "time"},
-                     {"device", "cuda"},
                      {"refused", 3},
                      {"cases", 0}});
-    CHECK(objects_in(file).at(2) == expected);
+    CHECK(verdict_line(refusing) == expected);
+    CHECK(json(json_of_summary({passed, refusing}, 1.5)) ==
+          json{{"kind", "summary"},
+               {"rows", 2},
+               {"passed", 1},
+               {"failed", 0},
+               {"known", 0},
+               {"vacuous", 0},
+               {"skipped", 1},
+               {"errored", 0},
+               {"cases", 20},
+               {"not_verified", {"toy.forward/tree_reduction"}},
+               {"seconds", 1.5}});
+}
+
+TEST_CASE("a line is in the file as soon as it is written, whatever bytes a message holds") {
+    const TemporaryFile file;
+    JsonLines lines(file.path);
+    lines.write({{"message", "differs\n\"so\" \xff"}});
+    REQUIRE(file.lines().size() == 1);
+    CHECK(json::parse(file.lines()[0]).at("message") == "differs\n\"so\" \xef\xbf\xbd");
 }
 
 TEST_CASE("a passed verdict says what it covered, and what its kernel left out") {
@@ -84,8 +80,7 @@ TEST_CASE("a passed verdict says what it covered, and what its kernel left out")
     result.exhaustive = ExhaustiveCover{.problems = 5, .compared = 4, .distance = 2, .beyond = 1};
     RowResult failed = result;
     failed.verdict = Verdict::failed;
-    const auto lines = lines_of({result, failed});
-    const json& passed = lines[0];
+    const json passed = verdict_line(result);
     CHECK(passed.at("coverage").at("problems") == 2);
     CHECK(passed.at("coverage").at("pairs") ==
           json{{"met", 1},
@@ -104,41 +99,39 @@ TEST_CASE("a passed verdict says what it covered, and what its kernel left out")
     CHECK(passed.at("ulps") == json{{"cases", 3}, {"least", 0.5}, {"median", "inf"}});
     CHECK(passed.at("exhaustive") ==
           json{{"problems", 5}, {"compared", 4}, {"distance", 2}, {"beyond", 1}, {"all", false}});
-    CHECK_FALSE(lines[1].contains("coverage"));
+    CHECK_FALSE(verdict_line(failed).contains("coverage"));
 }
 
 TEST_CASE("a failure's line has the case that repro accepts, and whether it is minimal") {
     using enum Minimality::Kind;
     const Outcome differs = Outcome::failed("differs");
-    const auto lines =
-        lines_of({failure_of("plain", "repeatable", Outcome::failed("differs\n\"so\" \xff")),
-                  failure_of("plain", "repeatable", differs, {boxed, 3, 9, true}),
-                  failure_of("plain", "repeatable", differs, {none, 3, 9})});
+    const auto line_of = [&](const Minimality& minimality) {
+        return verdict_line(failure_of("plain", "repeatable", differs, minimality));
+    };
+    json line = line_of({certified, 7, 7});
     const std::string printed = "v1:toy.forward/plain:repeatable:cpu:n=2,in=3:data=x[0]=1";
-    CHECK(lines[0] == json{{"kind", "verdict"},
-                           {"kernel", "toy.forward/plain"},
-                           {"property", "repeatable"},
-                           {"device", "cpu"},
-                           {"verdict", "failed"},
-                           {"cases", 20},
-                           {"seconds", 0.25},
-                           {"message", "differs\n\"so\" \xef\xbf\xbd"},
-                           {"case", printed},
-                           {"problem", "n=2,in=3"},
-                           {"minimal", true},
-                           {"minimality", "certified"},
-                           {"smaller_passed", 7},
-                           {"smaller", 7}});
-    json boxed_line = lines[0];
-    boxed_line.update({{"message", "differs"},
-                       {"minimal", false},
-                       {"minimality", "boxed"},
-                       {"smaller_passed", 3},
-                       {"smaller", 9},
-                       {"smaller_is_least", true}});
-    CHECK(lines[1] == boxed_line);
-    CHECK(lines[2].at("minimal") == false);
-    CHECK_FALSE(lines[2].contains("minimality"));
+    CHECK(line == json{{"kind", "verdict"},
+                       {"kernel", "toy.forward/plain"},
+                       {"property", "repeatable"},
+                       {"device", "cpu"},
+                       {"verdict", "failed"},
+                       {"cases", 20},
+                       {"seconds", 0.25},
+                       {"message", "differs"},
+                       {"case", printed},
+                       {"problem", "n=2,in=3"},
+                       {"minimal", true},
+                       {"minimality", "certified"},
+                       {"smaller_passed", 7},
+                       {"smaller", 7}});
+    line.update({{"minimal", false},
+                 {"minimality", "boxed"},
+                 {"smaller_passed", 3},
+                 {"smaller", 9},
+                 {"smaller_is_least", true}});
+    CHECK(line_of({boxed, 3, 9, true}) == line);
+    CHECK(line_of({none, 3, 9}).at("minimal") == false);
+    CHECK_FALSE(line_of({none, 3, 9}).contains("minimality"));
     CHECK(Case::parse(printed, registry_of_results()).print() == printed);
 }
 
@@ -149,55 +142,33 @@ TEST_CASE("a failure's line has the rule, or what was seen, and what the witness
     ruled.failure->witnesses = "the kernel stands alone";
     RowResult seen = ruled;
     seen.failure->generality.is_rule = false;
-    const auto lines = lines_of({plain, ruled, seen});
-    for (const char* key : {"rule", "seen", "problems_run", "witnesses"})
-        CHECK_FALSE(lines[0].contains(key));
-    CHECK(lines[1].at("rule") == "fails wherever n >= 2");
-    CHECK(lines[1].at("problems_run") == 52);
-    CHECK(lines[1].at("witnesses") == "the kernel stands alone");
-    CHECK_FALSE(lines[1].contains("seen"));
-    CHECK(lines[2].at("seen") == "fails wherever n >= 2");
-    CHECK_FALSE(lines[2].contains("rule"));
+    json line = verdict_line(plain);
+    line.update({{"rule", "fails wherever n >= 2"},
+                 {"problems_run", 52},
+                 {"witnesses", "the kernel stands alone"}});
+    CHECK(verdict_line(ruled) == line);
+    line.erase("rule");
+    line["seen"] = "fails wherever n >= 2";
+    CHECK(verdict_line(seen) == line);
     CHECK(contains(
         junit_xml({seen}, 0.0),
         "<failure message=\"differs; fails wherever n &gt;= 2; the kernel stands alone\">"));
 }
 
-TEST_CASE("the last line of the JSON results is the summary") {
-    const TemporaryFile file;
-    JsonResults results(file.path, 1, {"cpu"});
-    results.finish({result_of("plain", "repeatable", Verdict::passed),
-                    result_of("tree_reduction", "repeatable", Verdict::skipped, "time")},
-                   1.5);
-    const auto lines = objects_in(file);
-    REQUIRE(lines.size() == 2);
-    CHECK(lines[1] == json{{"kind", "summary"},
-                           {"rows", 2},
-                           {"passed", 1},
-                           {"failed", 0},
-                           {"known", 0},
-                           {"vacuous", 0},
-                           {"skipped", 1},
-                           {"errored", 0},
-                           {"cases", 20},
-                           {"not_verified", {"toy.forward/tree_reduction"}},
-                           {"seconds", 1.5}});
-}
-
 TEST_CASE("a result file that can't be written is the environment's fault") {
     const std::string path = "/no/such/folder/results";
-    CHECK_THROWS_WITH_AS(JsonResults(path, 1, {"cpu"}), "can't write /no/such/folder/results",
+    CHECK_THROWS_WITH_AS(JsonLines{path}, "can't write /no/such/folder/results", EnvironmentError);
+    CHECK_THROWS_WITH_AS(write_junit(path, ""), "can't write /no/such/folder/results",
                          EnvironmentError);
-    CHECK_THROWS_WITH_AS(open_junit(path), "can't write /no/such/folder/results", EnvironmentError);
-    CHECK_THROWS_WITH_AS(write_junit(path, {}, 0.0), "can't write /no/such/folder/results",
-                         EnvironmentError);
+    const TemporaryFile file("an earlier run's");
+    write_junit(file.path, "");
+    CHECK(file.lines().empty());
     // A full disk is noticed when it is written to.
-    CHECK_THROWS_AS(JsonResults("/dev/full", 1, {"cpu"}), EnvironmentError);
-    CHECK_THROWS_AS(write_junit("/dev/full", {}, 0.0), EnvironmentError);
+    CHECK_THROWS_AS(JsonLines("/dev/full").write({{"kind", "run"}}), EnvironmentError);
+    CHECK_THROWS_AS(write_junit("/dev/full", "<xml/>"), EnvironmentError);
 }
 
-TEST_CASE(
-    "the JUnit document has its rows by kernel, property and device, whatever messages hold") {
+TEST_CASE("the JUnit document has its rows, whatever messages hold") {
     RowResult known = failure_of("plain", "repeatable", Outcome::failed("a > b"));
     known.known = true;
     CHECK(junit_xml({result_of("plain", "repeatable", Verdict::passed), awkward_failure(),
@@ -214,12 +185,4 @@ TEST_CASE(
   <testcase classname="toy.forward/plain" name="repeatable@cpu" time="0.250000"><skipped message="known to be failed: a &gt; b"/></testcase>
 </testsuite>
 )");
-}
-
-TEST_CASE("the JUnit file is empty until the run has ended") {
-    const TemporaryFile file;
-    write_junit(file.path, {result_of("plain", "repeatable", Verdict::passed)}, 1.0);
-    CHECK(file.lines().back() == "</testsuite>");
-    open_junit(file.path);
-    CHECK(file.lines().empty());
 }

@@ -28,6 +28,7 @@ std::vector<RowResult> mixed_results() {
         result_of("plain", "repeatable", Verdict::passed, "", "cuda")};
     results[0].error_over_bound = {0.5, 0.125, 0.25, 0.0};
     results[0].multiply_adds = {10.0, 30.0, 20.0};
+    results[2].error_over_bound = {0.125};
     results[5].error_over_bound = {0.0};
     results[5].passed = 17;
     results[5].refused = 2;
@@ -53,7 +54,8 @@ toy.forward/plain  17/20
 a/b: of b cases, a compared a value other than zero
 
 largest error of a case as a share of its bound
-  toy.forward/plain on cpu  median 0.250  99 % 0.500  max 0.500
+  toy.forward/plain on cpu           median 0.250  99 % 0.500  max 0.500
+  toy.forward/tree_reduction on cpu  median 0.125  99 % 0.125  max 0.125
 
 vacuous: toy.forward/tree_reduction, matches_finite_differences on cpu: only zeros
 errored: toy.forward/tree_reduction, stays_in_bounds on cpu: no memory
@@ -67,8 +69,7 @@ not run, for another device: toy.grad_x/fast
 )");
 }
 
-TEST_CASE(
-    "a summary says how far exhaustive rows got, and how many problems had a value to compare") {
+TEST_CASE("a summary says how far exhaustive rows got, and how many had a value to compare") {
     std::vector<RowResult> results{result_of("plain", "stays_in_bounds", Verdict::passed),
                                    result_of("plain", "repeatable", Verdict::passed),
                                    result_of("tree_reduction", "repeatable", Verdict::passed),
@@ -85,15 +86,6 @@ every problem in order, with dense data
   toy.forward/tree_reduction on cpu  all 7 problems up to distance 2: repeatable
 
 )"));
-}
-
-TEST_CASE("numbers stand in one column behind the names of kernels") {
-    std::vector<RowResult> results{result_of("plain", "repeatable", Verdict::passed),
-                                   result_of("tree_reduction", "repeatable", Verdict::passed)};
-    for (RowResult& result : results) result.error_over_bound = {0.5};
-    CHECK(contains(summarize(suite(), results, {}, 1.0),
-                   "\n  toy.forward/plain on cpu           median 0.500  99 % 0.500  max 0.500"
-                   "\n  toy.forward/tree_reduction on cpu  median 0.500"));
 }
 
 TEST_CASE("a kernel is verified by a passed row on any device") {

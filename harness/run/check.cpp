@@ -372,9 +372,7 @@ class Check {
             } else if (found)
                 result.message += " (" + found->print() + ")";
         }
-        if (result.verdict == Verdict::failed || result.verdict == Verdict::errored ||
-            result.verdict == Verdict::vacuous)
-            result.known = options_.is_known && options_.is_known(result);
+        result.known = options_.is_known && options_.is_known(result);
         if (result.failure && !result.known) unreported_.push_back(&result);
         if (observer_.row_ended) observer_.row_ended(result);
     }

@@ -34,7 +34,7 @@ struct CheckOptions {
     std::optional<std::int64_t> cases_per_problem;
     /// Instead of drawn cases: every supported problem, `cases` and the shard's included.
     std::optional<ExhaustiveLimits> exhaustive;
-    /// Whether a row's failure is one that the user knows of; empty: none is.
+    /// Whether a row that did not pass does so as the user knows; empty: none does.
     std::function<bool(const RowResult&)> is_known;
 };
 

@@ -111,8 +111,7 @@ TEST_CASE("the suite's first property is served first") {
     CHECK(results[0].verdict == Verdict::skipped);
 }
 
-TEST_CASE(
-    "with a time limit shrinking lets rows go on that still take cases, and goes on after them") {
+TEST_CASE("with a time limit shrinking waits for rows that still take cases") {
     Bench bench;
     std::vector<Case> starts;
     bench.suite.on_shrink = [&](const Case& found, const Outcome& outcome,

@@ -88,7 +88,6 @@ class ExhaustiveWalk {
 
 /// Certifies a failure that shrinking had no time to certify: the walk that found it has run all
 /// smaller problems.
-///
 /// **Ranges** `index` is the case's; no shard was left out.
 void certify(Shrunk& failure, const Case& found, const ExhaustiveWalk& walk, std::int64_t index);
 

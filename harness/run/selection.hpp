@@ -38,7 +38,6 @@ struct UserProblem {
 using WhyNot = std::function<std::optional<std::string>(const Operator&, const Problem&)>;
 
 /// The problem, for each operator that takes it.
-///
 /// **Errors** UsageError when none does. It begins with `place` and gives the reason of the
 /// operator that knows most of the text's parameters.
 std::vector<UserProblem> read_user_problem(const std::string& text, const std::string& place,
@@ -54,13 +53,11 @@ void remember_program(const char* first_word);
 WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer = nullptr);
 
 /// What `--compute-sanitizer` asks for; null without it.
-///
 /// **Errors** UsageError for another device than cuda, EnvironmentError when it is not installed.
 std::unique_ptr<SanitizerRun> sanitizer_run(const std::string& tool, const std::string& device);
 
 /// The devices that `cpu`, `cuda`, `auto` (cuda if it answers, else cpu) or `all` means here. A
 /// worker is asked, so that this process never touches the CUDA runtime.
-///
 /// **Errors** UsageError for another word, EnvironmentError when `cuda` does not answer.
 std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& pool);
 

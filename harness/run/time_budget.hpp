@@ -22,7 +22,6 @@ class TimeBudget {
 
     /// When shrinking must pause while other rows still take cases: after a twentieth of the time,
     /// but not before there was enough for a simple bug.
-    ///
     /// **Ranges** of a budget with seconds.
     std::optional<Clock::time_point> first_shrink_deadline() const {
         return in_seconds(std::max(*seconds_ / 20.0, least_seconds));
