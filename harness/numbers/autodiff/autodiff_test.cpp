@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dual numbers and the tape against differences and each other, and bounds against floats.
+// Each function on each scalar: derivatives against differences and each other, and bounds against
+// the host's floats.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -15,8 +16,6 @@ namespace gradverify {
 
 namespace {
 
-constexpr double u = 0x1p-24;
-
 double uniform(SplitMix64& random, double low, double high) {
     return low + (high - low) * static_cast<double>(random.below(1 << 24)) * 0x1p-24;
 }
@@ -30,45 +29,35 @@ struct Entry {
     std::function<Traced(const Traced&)> traced;
     std::function<Bounded(const Bounded&)> bounded;
     double low, high;
-    /// Other formulas may add this many roundings of the argument, and of 1, to the bound.
-    double of_argument = 0.0, of_one = 0.0;
 };
 
-#define ENTRY(NAME, LOW, HIGH, ...)                                                         \
+#define ENTRY(NAME, LOW, HIGH)                                                              \
     Entry {                                                                                 \
         #NAME, [](double x) { return NAME(x); }, [](float x) { return NAME(x); },           \
             [](const Dual& x) { return NAME(x); }, [](const Traced& x) { return NAME(x); }, \
-            [](const Bounded& x) { return NAME(x); }, LOW, HIGH __VA_OPT__(, ) __VA_ARGS__  \
+            [](const Bounded& x) { return NAME(x); }, LOW, HIGH                             \
     }
 
 float rsqrt(float x) { return 1.0f / std::sqrt(x); }
 using gradverify::rsqrt;
 
 std::vector<Entry> table() {
-    return {ENTRY(sqrt, 0.1, 9),     ENTRY(rsqrt, 0.1, 9),
-            ENTRY(cbrt, 0.1, 9),     ENTRY(exp, -9, 9, 2.0),
-            ENTRY(exp2, -9, 9, 2.0), ENTRY(expm1, -2, 9),
-            ENTRY(log, 0.1, 9),      ENTRY(log2, 0.1, 9),
-            ENTRY(log1p, -0.9, 9),   ENTRY(sin, -9, 9),
-            ENTRY(cos, -9, 9),       ENTRY(sinh, -9, 9),
-            ENTRY(cosh, -9, 9),      ENTRY(tanh, -9, 9, 0.0, 4.0),
-            ENTRY(atan, -9, 9),      ENTRY(erf, -5, 5),
+    return {ENTRY(sqrt, 0.1, 9),   ENTRY(rsqrt, 0.1, 9), ENTRY(cbrt, 0.1, 9), ENTRY(exp, -9, 9),
+            ENTRY(exp2, -9, 9),    ENTRY(expm1, -2, 9),  ENTRY(log, 0.1, 9),  ENTRY(log2, 0.1, 9),
+            ENTRY(log1p, -0.9, 9), ENTRY(sin, -9, 9),    ENTRY(cos, -9, 9),   ENTRY(sinh, -9, 9),
+            ENTRY(cosh, -9, 9),    ENTRY(tanh, -9, 9),   ENTRY(atan, -9, 9),  ENTRY(erf, -5, 5),
             ENTRY(erfc, -5, 5)};
 }
 #undef ENTRY
 
-/// The gradient of a function of some inputs by the tape, with its bound.
-std::vector<Bounded> gradient_of(const std::function<Traced(const std::vector<Traced>&)>& function,
-                                 const std::vector<double>& at) {
+/// The gradient of a function of some inputs by the tape.
+std::vector<double> gradient_of(const std::function<Traced(const std::vector<Traced>&)>& function,
+                                const std::vector<double>& at) {
     Tape tape;
     std::vector<Traced> inputs;
     for (const double value : at) inputs.push_back(tape.input(value));
     const Tape::Seed seed{function(inputs).node(), 1.0};
-    auto all = tape.bounded_gradients({&seed, 1});
-    const auto plain = tape.gradients({&seed, 1});
-    for (std::size_t i = 0; i < at.size(); ++i) CHECK(all[i].value() == doctest::Approx(plain[i]));
-    all.resize(at.size());
-    return all;
+    return tape.gradients({&seed, 1});
 }
 
 }  // namespace
@@ -89,11 +78,11 @@ TEST_CASE("every function's derivative is that of its values, forwards and backw
             CHECK(dual.tangent() == doctest::Approx(want).epsilon(1e-6));
             const auto traced =
                 gradient_of([&](const auto& in) { return entry.traced(in[0]); }, {x});
-            CHECK(traced[0].value() == doctest::Approx(dual.tangent()).epsilon(1e-12));
+            CHECK(traced[0] == doctest::Approx(dual.tangent()).epsilon(1e-12));
         }
 }
 
-TEST_CASE("the float functions of the host stay within the functions' bounds, which bite") {
+TEST_CASE("the float functions of the host stay within the functions' bounds") {
     SplitMix64 random(2);
     for (const Entry& entry : table())
         for (int i = 0; i < 2000; ++i) {
@@ -103,11 +92,6 @@ TEST_CASE("the float functions of the host stay within the functions' bounds, wh
             CAPTURE(entry.name);
             CAPTURE(x);
             CHECK(std::abs(got - result.value()) <= result.error());
-            // Four units in the last place and a rounding at most, of a normal number.
-            const double elsewhere =
-                entry.of_argument * std::abs(x * entry.dual(Dual(x, 1.0)).tangent()) + entry.of_one;
-            CHECK(result.error() <=
-                  1.001 * u * (9.0 * std::abs(result.value()) + elsewhere) + 0x1p-120);
         }
 }
 
@@ -142,57 +126,9 @@ TEST_CASE("the tape's gradient of a composite function is the dual numbers'") {
         for (std::size_t i = 0; i < at.size(); ++i) {
             std::vector<Dual> in(at.begin(), at.end());
             in[i] = Dual(at[i], 1.0);
-            CHECK(gradient[i].value() == doctest::Approx(function(in).tangent()).epsilon(1e-10));
+            CHECK(gradient[i] == doctest::Approx(function(in).tangent()).epsilon(1e-10));
         }
     }
-}
-
-TEST_CASE("a scatter's gradient has the bound of a sum in any order") {
-    // One value used by n products: the gradient by it is the sum of the other factors.
-    SplitMix64 random(5);
-    for (int round = 0; round < 100; ++round) {
-        const auto count = static_cast<std::size_t>(random.between(1, 100));
-        std::vector<double> at{1.0};
-        for (std::size_t i = 0; i < count; ++i)
-            at.push_back(static_cast<double>(static_cast<float>(uniform(random, -4.0, 4.0))));
-        const Bounded by_first = gradient_of(
-            [](const std::vector<Traced>& in) {
-                Traced sum = 0.0;
-                for (std::size_t i = 1; i < in.size(); ++i) sum += in[0] * in[i];
-                return sum;
-            },
-            at)[0];
-        double magnitude = 0.0;
-        for (std::size_t i = 1; i < at.size(); ++i) magnitude += std::abs(at[i]);
-        const auto n = static_cast<double>(count);
-        CHECK(by_first.error() >= (n - 1.0) * u * magnitude);
-        CHECK(by_first.error() <= (n + 1.0) * u * magnitude * 1.001 + 0x1p-100);
-        for (int order = 0; order < 20; ++order) {
-            float sum = 0.0f;
-            for (std::size_t i = at.size() - 1; i > 0; --i) {
-                std::swap(at[i], at[1 + random.below(i)]);
-                sum += static_cast<float>(at[i]);
-            }
-            CHECK(std::abs(static_cast<double>(sum) - by_first.value()) <= by_first.error());
-        }
-    }
-}
-
-TEST_CASE("what a gradient is added to counts in the bound of every partial sum") {
-    const std::vector<double> at{1.0, 3.0, 5.0};
-    Bounded gradient =
-        gradient_of([](const auto& in) { return in[0] * in[1] + in[0] * in[2]; }, at)[0];
-    const double alone = gradient.error();
-    gradient += Bounded(1000.0);
-    // Two additions of sums as large as 1008, and the products' roundings.
-    CHECK(gradient.error() >= alone + 2.0 * u * 1000.0);
-    CHECK(gradient.error() <= 3.1 * u * 1008.0);
-}
-
-TEST_CASE("a path that a zero closes is none, even where a slope is infinite") {
-    const auto gradient =
-        gradient_of([](const auto& x) { return Traced(0.0) * sqrt(x[0]) + x[0]; }, {0.0});
-    CHECK(gradient[0].value() == 1.0);
 }
 
 }  // namespace gradverify

@@ -100,6 +100,7 @@ TEST_CASE("a slope of zero is no path") {
     check(gradient(tape, x, x * constant(0.0, 1.0), 2.0), 0.0, 2.5, 4.5, 1.0);
     const Traced steep = sqrt(zero);
     CHECK(gradient(tape, zero, steep, 1.0).value() == INFINITY);
+    CHECK(gradient(tape, zero, constant(0.0) * steep + zero, 1.0).value() == 1.0);
     // The value cancels, its error does not.
     const Traced cancelled = steep * constant(0.0, 1.0);
     const Tape::Seed seed{cancelled.node(), 1.0};
