@@ -50,10 +50,6 @@ Outcome any_outcome() {
     outcome.error_over_bound = any_number();
     if (*rc::gen::arbitrary<bool>()) outcome.sensitivity = {any_number(), any_number()};
     outcome.multiply_adds = any_number();
-    outcome.seconds_kernel = 0.1;
-    outcome.seconds_reference = 1e-9;
-    outcome.seconds_total = 3.0;
-    outcome.seconds_cpu = 0.25;
     return outcome;
 }
 
@@ -89,9 +85,9 @@ TEST_CASE("every part of an outcome travels") {
           R"("work":["nan",0.1,1e-09,3.0,0.25],)"
           R"("worst":[{"dtype":5,"index":[1,2],"numbers":[0.1,"-inf",0.3333333333333333],)"
           R"("tensor":"dw"},{"index":[],"numbers":[1.0,2.0,0.0],"tensor":"y"}]})");
-    CHECK(Outcome::from_json(in.to_json()).to_json() == in.to_json());
-    // A mistake that writing and reading share would go unnoticed above.
     const Outcome out = Outcome::from_json(in.to_json());
+    CHECK(out.to_json() == in.to_json());
+    // A mistake that writing and reading share would go unnoticed above.
     CHECK(out.worst.at(0).got == 0.1);
     CHECK(out.worst.at(0).want == -inf);
     CHECK(out.seconds_kernel == 0.1);

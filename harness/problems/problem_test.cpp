@@ -62,20 +62,21 @@ Names slot_names(const ParameterSpace& space, const std::vector<int>& slots) {
 
 TEST_CASE("a problem prints what is not at its default, and always what carries the rank") {
     CHECK(Problem(planar(), 2).print() == "in=1x1");
-    CHECK(parsed("in=1x1,n=1,padding=0").print() == "in=1x1");
-    CHECK(parsed("stride=2x1,in=5x4,n=3").print() == "n=3,in=5x4,stride=2x1");
-    CHECK(parsed("n=0,in=2x2").print() == "n=0,in=2x2");
-}
-
-TEST_CASE("padding prints one number per axis until its two sides differ somewhere") {
-    CHECK(parsed("in=1x1,padding=1x0").print() == "in=1x1,padding=1x0");
-    CHECK(parsed("in=1x1,padding=1+0x2").print() == "in=1x1,padding=1+0x2+2");
-    CHECK(parsed("in=1x1,padding=1+2").print() == "in=1x1,padding=1+2x1+2");
-}
-
-TEST_CASE("one value for a parameter with axes means every axis") {
+    struct Text {
+        const char *text, *printed;
+    };
+    for (const auto& [text, printed] :
+         {Text{"in=1x1,n=1,padding=0", "in=1x1"},
+          {"stride=2x1,in=5x4,n=3", "n=3,in=5x4,stride=2x1"},
+          {"n=0,in=2x2", "n=0,in=2x2"},
+          // One value for a parameter with axes means every axis.
+          {"in=5,stride=3,padding=2", "in=5x5,stride=3x3,padding=2x2"},
+          // Padding has one number per axis until its two sides differ somewhere.
+          {"in=1x1,padding=1x0", "in=1x1,padding=1x0"},
+          {"in=1x1,padding=1+0x2", "in=1x1,padding=1+0x2+2"},
+          {"in=1x1,padding=1+2", "in=1x1,padding=1+2x1+2"}})
+        CHECK(parsed(text).print() == printed);
     const Problem problem = parsed("in=5,stride=3,padding=2");
-    CHECK(problem.print() == "in=5x5,stride=3x3,padding=2x2");
     CHECK(problem.on_axis("stride", 1) == 3);
     CHECK(problem.on_axis("padding", 1, Side::right) == 2);
     CHECK(problem.scalar("n") == 1);

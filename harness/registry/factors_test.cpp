@@ -7,7 +7,7 @@
 #include <array>
 #include <map>
 
-#include "harness/testing/results.hpp"
+#include "harness/testing/operator.hpp"
 
 namespace {
 
@@ -25,8 +25,17 @@ Operator with_factor() {
     return op;
 }
 
-Problem parse(const Kernel& kernel, const std::string& text) {
-    return Problem::parse(kernel.op->space, text);
+std::vector<Factor> factors(const Operator& op, int rank) {
+    return factors_of(op, toy_kernel("own"), rank);
+}
+
+/// Adds the pairs of a problem; how many are new.
+std::int64_t add(LevelPairs& pairs, const Operator& op, const std::string& text) {
+    const Problem problem = Problem::parse(op.space, text);
+    const std::vector<int> levels = pairs.levels_of(problem);
+    const std::int64_t expected = pairs.count_new(levels, op.is_empty(problem));
+    CHECK(pairs.add(levels, op.is_empty(problem)) == expected);
+    return expected;
 }
 
 /// The name of a factor's level for the value of its one parameter.
@@ -38,17 +47,15 @@ std::string level_of(const Factor& factor, std::int64_t value) {
 }  // namespace
 
 TEST_CASE("parameters that the declaration holds fixed, or equal, are no factors") {
-    const auto free = [](const Declared& own, int rank) {
-        return free_slots(*own.kernel->op, own.kernel->any(), rank);
+    const auto free = [](const KernelDeclaration& own, int rank) {
+        return free_slots(toy_operator(), own, rank);
     };
-    const Declared fixed(toy_kernel("own").where("n", equals(1)));
-    CHECK(free(fixed, 2) == std::vector{1, 2});
-    const Declared alike(toy_kernel("own").where("in_w", same_as("n")));
-    CHECK(free(alike, 2) == std::vector{0, 1});
-    const Declared chain(toy_kernel("own").where("in_w", equals(1)).where("n", same_as("in_w")));
+    CHECK(free(toy_kernel("own").where("n", equals(1)), 2) == std::vector{1, 2});
+    CHECK(free(toy_kernel("own").where("in_w", same_as("n")), 2) == std::vector{0, 1});
+    const auto chain = toy_kernel("own").where("in_w", equals(1)).where("n", same_as("in_w"));
     CHECK(free(chain, 2) == std::vector{1});
     CHECK(free(chain, 1).empty());
-    const Declared range(toy_kernel("own").where("n", between(1, 2)));
+    const auto range = toy_kernel("own").where("n", between(1, 2));
     CHECK(free(range, 2) == std::vector{0, 1, 2});
     CHECK(free(range, 1) == std::vector{0, 1});
 }
@@ -58,8 +65,8 @@ TEST_CASE("sizes fall into levels around the powers of two, what steps over an i
     std::vector<ParameterSpec> parameters = op.space.parameters();
     parameters.push_back({.name = "stride", .kind = ParameterKind::per_axis});
     op.space = ParameterSpace(parameters, 1, 1);
-    const std::vector<Factor> factors = factors_of(op, toy_kernel("own"), 1);
-    REQUIRE(factors.size() == 3);
+    const std::vector<Factor> all = factors(op, 1);
+    REQUIRE(all.size() == 3);
     const std::map<std::string, std::vector<std::int64_t>> sizes{{"0", {0}},
                                                                  {"1", {1}},
                                                                  {"2 or 3", {2, 3}},
@@ -72,42 +79,34 @@ TEST_CASE("sizes fall into levels around the powers of two, what steps over an i
         {"1", {1}}, {"2", {2}}, {"3", {3}}, {"4 to 7", {4, 7}}, {"8 or more", {8, 100}}};
     const char* const names[] = {"n", "in_w", "stride_w"};
     for (std::size_t i = 0; i < 3; ++i) {
-        CHECK(factors[i].name == names[i]);
-        CHECK(factors[i].level_of_nothing == (i == 2 ? -1 : 0));
+        CHECK(all[i].name == names[i]);
+        CHECK(all[i].level_of_nothing == (i == 2 ? -1 : 0));
         for (const auto& [level, values] : i == 2 ? steps : sizes)
-            for (const std::int64_t value : values) CHECK(level_of(factors[i], value) == level);
+            for (const std::int64_t value : values) CHECK(level_of(all[i], value) == level);
     }
 }
 
 TEST_CASE("a declared factor is one for each axis of its parameters") {
-    const Declared own(toy_kernel("own"), with_factor());
-    const std::vector<Factor> factors = factors_of(*own.kernel->op, own.kernel->any(), 2);
-    REQUIRE(factors.size() == 5);
-    CHECK(factors[3].name == "n against in on axis 0");
-    CHECK(factors[4].name == "n against in on axis 1");
-    CHECK(factors[4].slots == std::vector{0, 2});
-    const Problem problem = parse(*own.kernel, "n=2,in=2x5");
-    CHECK(factors[3].level_of(problem) == 1);
-    CHECK(factors[4].level_of(problem) == 0);
+    const Operator op = with_factor();
+    const std::vector<Factor> all = factors(op, 2);
+    REQUIRE(all.size() == 5);
+    CHECK(all[3].name == "n against in on axis 0");
+    CHECK(all[4].name == "n against in on axis 1");
+    CHECK(all[4].slots == std::vector{0, 2});
+    const Problem problem = Problem::parse(op.space, "n=2,in=2x5");
+    CHECK(all[3].level_of(problem) == 1);
+    CHECK(all[4].level_of(problem) == 0);
 }
 
 TEST_CASE("pairs of levels are counted once, and nothing is met by an empty tensor but nothing") {
-    const Declared own(toy_kernel("own").with_empty_problems(), with_factor());
-    LevelPairs pairs(factors_of(*own.kernel->op, own.kernel->any(), 1));
-    const auto add = [&](const std::string& text) {
-        const Problem problem = parse(*own.kernel, text);
-        const std::vector<int> levels = pairs.levels_of(problem);
-        const bool is_empty = own.kernel->op->is_empty(problem);
-        const std::int64_t expected = pairs.count_new(levels, is_empty);
-        CHECK(pairs.add(levels, is_empty) == expected);
-        return expected;
-    };
-    CHECK(add("n=2,in=4") == 3);
-    CHECK(add("n=3,in=8") == 0);
-    CHECK(add("n=3,in=3") == 3);
+    const Operator op = with_factor();
+    LevelPairs pairs(factors(op, 1));
+    CHECK(add(pairs, op, "n=2,in=4") == 3);
+    CHECK(add(pairs, op, "n=3,in=8") == 0);
+    CHECK(add(pairs, op, "n=3,in=3") == 3);
     // `n` smaller than `in` and `in` a power of two were met before, but not with five.
-    CHECK(add("n=5,in=8") == 2);
-    CHECK(add("n=0,in=8") == 2);
+    CHECK(add(pairs, op, "n=5,in=8") == 2);
+    CHECK(add(pairs, op, "n=0,in=8") == 2);
     CHECK(pairs.count() == 10);
     CHECK(pairs.is_met(0, 0, 1, 3));
     CHECK(pairs.is_met(1, 3, 0, 0));
@@ -124,42 +123,41 @@ TEST_CASE("what has no axes makes one factor, and a count from zero on has no le
                        1, 2);
     op.factors.front().name = "n against flag";
     op.factors.front().parameters = {"n", "flag"};
-    const Declared own(toy_kernel("own"), op);
-    const std::vector<Factor> factors = factors_of(*own.kernel->op, own.kernel->any(), 2);
-    REQUIRE(factors.size() == 5);
-    CHECK(factors[0].level_of_nothing == 0);
-    CHECK(factors[3].name == "flag");
-    CHECK(factors[3].level_of_nothing == -1);
-    CHECK(factors[4].name == "n against flag");
-    CHECK(factors[4].slots == std::vector{0, 3});
+    const std::vector<Factor> all = factors(op, 2);
+    REQUIRE(all.size() == 5);
+    CHECK(all[0].level_of_nothing == 0);
+    CHECK(all[3].name == "flag");
+    CHECK(all[3].level_of_nothing == -1);
+    CHECK(all[4].name == "n against flag");
+    CHECK(all[4].slots == std::vector{0, 3});
 }
 
 TEST_CASE("a parameter that a rank lacks is no part of a factor there") {
     Operator op = with_factor();
     op.factors.front().parameters = {"in_h", "n"};
-    const std::vector<Factor> factors = factors_of(op, toy_kernel("own"), 1);
-    REQUIRE(factors.size() == 3);
-    CHECK(factors[2].name == "n against in");
-    CHECK(factors[2].slots == std::vector{0});
+    const std::vector<Factor> all = factors(op, 1);
+    REQUIRE(all.size() == 3);
+    CHECK(all[2].name == "n against in");
+    CHECK(all[2].slots == std::vector{0});
 }
 
 TEST_CASE("of an empty problem the pairs with what makes it empty count, whichever comes first") {
-    const Declared own(toy_kernel("own").with_empty_problems());
-    std::vector<Factor> factors = factors_of(*own.kernel->op, own.kernel->any(), 2);
-    std::ranges::reverse(factors);
-    LevelPairs pairs(factors);
-    CHECK(pairs.add(pairs.levels_of(parse(*own.kernel, "n=0,in=8x3")), true) == 2);
+    const Operator op = toy_operator();
+    std::vector<Factor> all = factors(op, 2);
+    std::ranges::reverse(all);
+    LevelPairs pairs(all);
+    CHECK(add(pairs, op, "n=0,in=8x3") == 2);
     CHECK(pairs.is_met(0, 2, 2, 0));
     CHECK(pairs.is_met(1, 3, 2, 0));
     CHECK_FALSE(pairs.is_met(0, 2, 1, 3));
 }
 
 TEST_CASE("pairs with a first level are missing too, and none is counted twice") {
-    const Declared own(toy_kernel("own").with_empty_problems(), with_factor());
-    const LevelPairs none(factors_of(*own.kernel->op, own.kernel->any(), 1));
+    const Operator op = with_factor();
+    const LevelPairs none(factors(op, 1));
     LevelPairs some = none;
-    CHECK(some.add(some.levels_of(parse(*own.kernel, "n=2,in=3")), false) == 3);
-    CHECK(some.add(some.levels_of(parse(*own.kernel, "n=0,in=8")), true) == 2);
+    CHECK(add(some, op, "n=2,in=3") == 3);
+    CHECK(add(some, op, "n=0,in=8") == 2);
     CHECK(none.missing_of(some, 9).count == 5);
     CHECK(some.add(std::vector{2, 0, 2}, true) == 2);
     CHECK(none.missing_of(some, 9).count == 7);

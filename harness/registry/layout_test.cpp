@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "harness/cases/case.hpp"
 #include "harness/registry/tensor_view.hpp"
 #include "harness/testing/operator.hpp"
 
@@ -149,23 +148,4 @@ TEST_CASE("layouts that an operator does not have, and those of two tensors in o
          {of_gradient().layout("x", "hwn").strided("w"), of_gradient().layout("dx", "hwn"),
           of_gradient().layout("x", "hwn").in_place("dx", "dy")})
         CHECK_FALSE(contains(complaint(right), "layout"));
-}
-
-TEST_CASE("the layouts of a case are part of it") {
-    const Registry registry =
-        registry_of({of_gradient().strided("x").strided("y")}, toy_with_orders());
-    const std::string start = "v1:toy.grad_x/plain:repeatable:cpu:in=3:seed=1";
-    const std::string text = start + ":layout=dx.hwn.pad1+dy.expand0";
-    const Case parsed = Case::parse(text, registry);
-    CHECK(parsed.print() == text);
-    CHECK(parsed.setting.layout_of("dx") == TensorLayout{.order = "hwn", .row_padding = 1});
-    CHECK(parsed.setting.layout_of("w") == TensorLayout{});
-    const Kernel& kernel = registry.kernels().front();
-    CHECK_FALSE(why_unsupported(kernel, parsed.setting));
-    const auto wrong = [&](const char* layout) {
-        return refusal([&] { Case::parse(start + ":layout=" + layout, registry); });
-    };
-    CHECK(wrong("dx") == "case: layout=dx: 'dx' is not a tensor and its layout, as x.nhwc");
-    CHECK(wrong("dx.hwn+dx.pad1") == "case: layout=dx.hwn+dx.pad1: dx stands twice");
-    CHECK(contains(wrong("dx.pad0"), "pad0 is not pad and a number of elements in 1..4096"));
 }
