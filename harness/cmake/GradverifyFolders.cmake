@@ -8,7 +8,8 @@ function(gradverify_sources target)
 endfunction()
 
 # gradverify_tests(<executable> <file_test.cpp>...): adds the folder's tests to an executable of
-# doctest's, and each file to ctest. A test's name is its path: harness/workers/pool.
+# doctest's, and each file to ctest, where it fails if it holds no test. A test's name is its path:
+# harness/workers/pool.
 function(gradverify_tests executable)
     if(NOT GRADVERIFY_BUILD_TESTS)
         return()
@@ -19,7 +20,8 @@ function(gradverify_tests executable)
         cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
         string(REGEX REPLACE "_test\\.cpp$" "" name ${name})
         add_test(NAME ${name} COMMAND ${executable} "--source-file=*/${name}_test.cpp")
-        set_tests_properties(${name} PROPERTIES LABELS ${executable})
+        set_tests_properties(${name} PROPERTIES LABELS ${executable}
+            FAIL_REGULAR_EXPRESSION "test cases: +0 ")
     endforeach()
 endfunction()
 

@@ -4,7 +4,7 @@
 
 namespace gradverify {
 
-/// Runs doctest with these arguments. Unlike with doctest alone, a run that selects no test fails.
+/// Runs doctest with these arguments.
 int run_tests(int argc, char** argv);
 
 }  // namespace gradverify
