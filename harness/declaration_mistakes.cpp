@@ -46,12 +46,9 @@ std::vector<Problem> probes_of(const Operator& op) {
     return probes;
 }
 
-/// Which whole numbers a probe has. A forward function may read a parameter for some of them only.
-enum class WholeNumbers { simplest, varied };
-
-/// Inputs of a probe: numbers around one and a half, neighbours apart, and indices.
-Arrays probe_inputs(const Operator& op, const Problem& problem, double shift,
-                    WholeNumbers whole = WholeNumbers::simplest) {
+/// Inputs of a probe: numbers around one and a half, neighbours apart, and indices. A forward
+/// function may read a parameter for some whole numbers only: unless `varied` all are the simplest.
+Arrays probe_inputs(const Operator& op, const Problem& problem, double shift, bool varied = false) {
     Arrays inputs;
     for (const TensorSpec& tensor : op.inputs) {
         Array<double>& input = inputs.emplace_back(Array<double>{tensor.sizes(problem), {}});
@@ -65,7 +62,7 @@ Arrays probe_inputs(const Operator& op, const Problem& problem, double shift,
                         : std::isfinite(highest) ? highest - 1.0 - fraction
                         : std::isfinite(lowest)  ? lowest + 1.0 + fraction
                                                  : 1.0 + fraction;
-            else if (whole == WholeNumbers::varied)
+            else if (varied)
                 value = std::clamp(value + static_cast<double>(1 + i % 3), lowest, highest);
             input.data.push_back(value);
         }
@@ -188,8 +185,8 @@ void run_probes(const Operator& op, const ForwardFunctions& functions, Mistakes&
             if (const auto why = op.validate(problem))
                 return add(mistakes, "{} (at {})", *why, problem.print());
             ++valid;
-            for (const WholeNumbers whole : {WholeNumbers::simplest, WholeNumbers::varied}) {
-                const auto inputs = probe_inputs(op, problem, 0.0, whole);
+            for (const bool varied : {false, true}) {
+                const auto inputs = probe_inputs(op, problem, 0.0, varied);
                 Arrays outputs;
                 for (const TensorSpec& tensor : op.outputs)
                     outputs.push_back(filled<double>(tensor.sizes(problem)));
@@ -306,7 +303,7 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
     check_ranges(op, mistakes);
     for (const auto& group : {inputs_, outputs_})
         for (const TensorDeclaration& tensor : group)
-            check_shapes(op, tensor.name, tensor.shape.extents(), tensor.holds.below, mistakes);
+            check_shapes(op, tensor.name, tensor.shape.extents, tensor.holds.below, mistakes);
     check_differentiable(op, mistakes);
     for (const PassDeclaration& declared : gradients_)
         check_gradient(op, declared.name, declared.inputs, declared.outputs,

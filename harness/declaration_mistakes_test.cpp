@@ -10,11 +10,9 @@ namespace gradverify {
 
 namespace {
 
+using testing::copying;
 using testing::elementwise;
 
-OperatorDeclaration copying() {
-    return elementwise([]<class T>(const T& x) { return x; });
-}
 OperatorDeclaration squared() {
     return elementwise([]<class T>(const T& x) { return x * x; });
 }

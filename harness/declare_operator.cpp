@@ -3,38 +3,51 @@
 #include "harness/declare_operator.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 namespace gradverify {
 
-std::function<Sizes(const Problem&)> Shape::function() const {
-    if (function_) return function_;
-    return [extents = extents_](const Problem& problem) {
-        Sizes sizes;
-        for (const Extent& extent : extents) sizes.push_back(extent.at(problem));
-        return sizes;
+Shape::Shape(std::initializer_list<Extent> list)
+    : extents(list), sizes([all = extents](const Problem& problem) {
+          Sizes all_sizes;
+          for (const Extent& extent : all) all_sizes.push_back(extent.at(problem));
+          return all_sizes;
+      }) {}
+
+Holds indices_below(const std::string& parameter, DType dtype) {
+    const auto domain = [parameter](const Problem& problem) {
+        return ValueDomain{0.0, static_cast<double>(problem.scalar(parameter)) - 1.0};
     };
+    return {.dtype = dtype, .differentiable = false, .domain = domain, .below = parameter};
+}
+
+Holds whole_numbers(std::int64_t lowest, std::int64_t highest, DType dtype) {
+    Holds holds =
+        constant(numbers_between(static_cast<double>(lowest), static_cast<double>(highest)));
+    holds.dtype = dtype;
+    return holds;
+}
+
+Holds numbers_between(double lowest, double highest) {
+    return {.domain = [=](const Problem&) { return ValueDomain{lowest, highest}; }};
+}
+
+Holds numbers_below(std::function<double(const Problem&)> size) {
+    return {.domain = [size = std::move(size)](const Problem& problem) {
+        return ValueDomain{-size(problem), size(problem)};
+    }};
 }
 
 TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) const {
-    TensorSpec tensor{.name = declared.name,
-                      .sizes = declared.shape.function(),
-                      .differentiable = declared.holds.differentiable,
-                      .dtype = declared.holds.dtype,
-                      .may_be_invalid = declared.holds.may_be_invalid};
-    if (!declared.holds.below.empty())
-        tensor.domain = [below = declared.holds.below](const Problem& problem) {
-            return ValueDomain{0.0, static_cast<double>(problem.scalar(below)) - 1.0};
-        };
-    else if (std::isfinite(declared.holds.domain.lowest) ||
-             std::isfinite(declared.holds.domain.highest))
-        tensor.domain = [domain = declared.holds.domain](const Problem&) { return domain; };
-    else if (declared.holds.smaller_than)
-        tensor.domain = [size = declared.holds.smaller_than](const Problem& problem) {
-            return ValueDomain{-size(problem), size(problem)};
-        };
-    return tensor;
+    const auto orders = layouts_.find(declared.name);
+    return {.name = declared.name,
+            .sizes = declared.shape.sizes,
+            .differentiable = declared.holds.differentiable,
+            .dtype = declared.holds.dtype,
+            .may_be_nan = std::ranges::count(defined_for_nan_, declared.name) > 0,
+            .domain = declared.holds.domain,
+            .may_be_invalid = declared.holds.may_be_invalid,
+            .orders = orders == layouts_.end() ? std::vector<AxisOrder>() : orders->second};
 }
 
 OperatorDeclaration::OperatorDeclaration(std::string name)
@@ -60,13 +73,7 @@ OperatorDeclaration::operator Operator() const {
             return std::nullopt;
         };
     for (const TensorDeclaration& input : inputs_) op.inputs.push_back(tensor_of(input));
-    for (TensorSpec& input : op.inputs)
-        input.may_be_nan = std::ranges::count(defined_for_nan_, input.name) > 0;
     for (const TensorDeclaration& output : outputs_) op.outputs.push_back(tensor_of(output));
-    for (std::vector<TensorSpec>* tensors : {&op.inputs, &op.outputs})
-        for (TensorSpec& tensor : *tensors)
-            for (const auto& [name, orders] : layouts_)
-                if (name == tensor.name) tensor.orders = orders;
     if (!algebras_.empty()) op.algebra = *algebras_.begin();
     find_mistakes(op, op.mistakes);
     if (op.mistakes.empty()) add_passes(op);

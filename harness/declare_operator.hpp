@@ -20,6 +20,7 @@
 
 #include <concepts>
 #include <initializer_list>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -55,29 +56,21 @@ class Extent {
 };
 
 /// The sizes of a tensor: `{"rows", "width"}`, a function of the problem, or `{}` for one number.
-class Shape {
-  public:
-    Shape(std::initializer_list<Extent> extents) : extents_(extents) {}
+struct Shape {
+    Shape(std::initializer_list<Extent> list);
     template <std::invocable<const Problem&> Function>
-    Shape(Function sizes) : function_(std::move(sizes)) {}
+    Shape(Function function) : sizes(std::move(function)) {}
 
-    const std::vector<Extent>& extents() const { return extents_; }
-    std::function<Sizes(const Problem&)> function() const;
-
-  private:
-    std::vector<Extent> extents_;
-    std::function<Sizes(const Problem&)> function_{};
+    std::vector<Extent> extents;  ///< those of the list
+    std::function<Sizes(const Problem&)> sizes;
 };
 
 /// The values of a tensor; by default float32 numbers of any size.
 struct Holds {
     DType dtype = DType::f32;
     bool differentiable = true;
-    ValueDomain domain{};
-    /// Unless null: numbers of either sign, of a magnitude below this.
-    std::function<double(const Problem&)> smaller_than{};
-    /// For indices: the parameter that they lie below.
-    std::string below{};
+    std::function<ValueDomain(const Problem&)> domain{};  ///< null: any number
+    std::string below{};  ///< for indices: the parameter that they lie below
     bool may_be_invalid = false;
 
     /// For whole numbers: the forward function also defines the results of values outside of the
@@ -90,24 +83,14 @@ struct Holds {
 };
 
 /// Indices from 0 to the parameter's value, without it: rows of a table, labels of classes.
-inline Holds indices_below(std::string parameter, DType dtype = DType::i32) {
-    return {.dtype = dtype, .differentiable = false, .below = std::move(parameter)};
-}
+Holds indices_below(const std::string& parameter, DType dtype = DType::i32);
 /// Whole numbers from `lowest` to `highest`.
-inline Holds whole_numbers(std::int64_t lowest, std::int64_t highest, DType dtype = DType::i32) {
-    return {.dtype = dtype,
-            .differentiable = false,
-            .domain = {static_cast<double>(lowest), static_cast<double>(highest)}};
-}
+Holds whole_numbers(std::int64_t lowest, std::int64_t highest, DType dtype = DType::i32);
 /// Numbers strictly between two.
-inline Holds numbers_between(double lowest, double highest) {
-    return {.domain = {lowest, highest}};
-}
+Holds numbers_between(double lowest, double highest);
 /// Numbers of either sign, of a magnitude below a function of the problem, as a layer's weights.
-inline Holds numbers_below(std::function<double(const Problem&)> size) {
-    return {.smaller_than = std::move(size)};
-}
-inline Holds positive_numbers() { return {.domain = {.lowest = 0.0}}; }
+Holds numbers_below(std::function<double(const Problem&)> size);
+inline Holds positive_numbers() { return numbers_between(0.0, ValueDomain{}.highest); }
 inline Holds probabilities() { return numbers_between(0.0, 1.0); }
 /// Numbers that no gradient is asked for.
 inline Holds constant(Holds numbers = {}) {
@@ -185,8 +168,8 @@ class OperatorDeclaration {
         return detail::add(*this, outputs_, {std::move(name), std::move(shape), {}});
     }
     /// The layouts that kernels may declare for a tensor, row-major first; by default row-major.
-    OperatorDeclaration& layouts(std::string tensor, std::vector<AxisOrder> orders) {
-        return detail::add(*this, layouts_, {std::move(tensor), std::move(orders)});
+    OperatorDeclaration& layouts(const std::string& tensor, std::vector<AxisOrder> orders) {
+        return detail::set(*this, layouts_[tensor], std::move(orders));
     }
     /// An output without a cotangent: saved for the gradient, or a by-product.
     OperatorDeclaration& saved(std::string name, Shape shape, Holds holds = {}) {
@@ -329,7 +312,7 @@ class OperatorDeclaration {
     TensorSpec tensor_of(const TensorDeclaration& declared) const;
     std::vector<TensorDeclaration> inputs_, outputs_;
     std::vector<std::string> defined_for_nan_;
-    std::vector<std::pair<std::string, std::vector<AxisOrder>>> layouts_;  ///< by tensor
+    std::map<std::string, std::vector<AxisOrder>> layouts_;  ///< by tensor
     ForwardFunctions functions_{};
     std::vector<PassDeclaration> gradients_;
     std::vector<std::pair<std::string, std::vector<Step>>> steps_;

@@ -31,4 +31,8 @@ OperatorDeclaration elementwise(Function function, const std::string& name = "o"
         });
 }
 
+inline OperatorDeclaration copying() {
+    return elementwise([]<class T>(const T& x) { return x; });
+}
+
 }  // namespace gradverify::testing

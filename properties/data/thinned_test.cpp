@@ -45,7 +45,7 @@ Operator layer() {
                  {"z"}, true);
 }
 
-Holds in(double lowest, double highest) { return {.domain = {lowest, highest}}; }
+Holds in(double lowest, double highest) { return numbers_between(lowest, highest); }
 
 /// The same with inputs of all domains.
 Operator layer_of_domains(bool is_chain) {
