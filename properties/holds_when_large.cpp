@@ -100,7 +100,7 @@ Outcome holds_when_large(CaseContext& context) {
     if (is_under_compute_sanitizer())
         return Outcome::skipped("large tensors are not watched by compute-sanitizer");
     const auto [along_name, copies] = *checked.setting.copies;
-    const SeparableSpec& along = *find_separable(context.op(), along_name);
+    const SeparableSpec& along = *find_named(context.op().separable, along_name);
     const LargeShape shape =
         large_shape(context.kernel(), context.declaration(),
                     *one_copy(checked.problem, along, copies), along, copies, checked.setting);

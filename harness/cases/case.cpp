@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <stdexcept>
 
@@ -31,18 +32,16 @@ std::string print_data(const Data& data) {
     return "data=" + joined(elements, ",");
 }
 
+/// The names of each ThreadOrder, in its order; the last two have a seed.
+constexpr std::array<std::string_view, 4> order_names{"ascending", "descending", "threads",
+                                                      "warps"};
+
+bool has_seed(ThreadOrder order) { return order >= ThreadOrder::random_threads; }
+
 std::string print_order(const Setting& setting) {
-    switch (setting.order) {
-        case ThreadOrder::ascending:
-            break;
-        case ThreadOrder::descending:
-            return "descending";
-        case ThreadOrder::random_threads:
-            return fmt::format("threads.{}", setting.order_seed);
-        case ThreadOrder::random_warps:
-            return fmt::format("warps.{}", setting.order_seed);
-    }
-    return "ascending";
+    std::string text(order_names[static_cast<std::size_t>(setting.order)]);
+    if (has_seed(setting.order)) text += "." + std::to_string(setting.order_seed);
+    return text;
 }
 
 /// Far more inputs than one output can lie in place of.
@@ -71,20 +70,15 @@ DataElement parse_element(std::string_view text) {
 }
 
 void parse_order(std::string_view value, Setting& setting) {
-    if (value == "ascending") return;
-    if (value == "descending") {
-        setting.order = ThreadOrder::descending;
-        return;
-    }
-    const std::size_t dot = value.find('.');
-    const std::string_view kind = value.substr(0, dot);
-    const auto seed =
-        dot == std::string_view::npos ? std::nullopt : parse_uint(value.substr(dot + 1));
-    if (!seed || (kind != "threads" && kind != "warps"))
+    const std::vector<std::string_view> parts = split(value, '.');
+    const auto named = std::ranges::find(order_names, parts.front());
+    setting.order = static_cast<ThreadOrder>(named - order_names.begin());
+    const auto seed = parse_uint(parts.back());
+    if (named == order_names.end() || parts.size() != (has_seed(setting.order) ? 2 : 1) ||
+        (has_seed(setting.order) && !seed))
         refuse("order={} is unknown; there are ascending, descending, threads.SEED, warps.SEED",
                value);
-    setting.order = kind == "threads" ? ThreadOrder::random_threads : ThreadOrder::random_warps;
-    setting.order_seed = *seed;
+    setting.order_seed = seed.value_or(0);
 }
 
 void parse_offsets(std::string_view value, Setting& setting) {
@@ -139,10 +133,10 @@ std::string print_copies(const Copies& copies) {
 void require_copies(const Operator& op, const Case& parsed) {
     const Copies& copies = *parsed.setting.copies;
     const std::string text = print_copies(copies);
-    const SeparableSpec* along = find_separable(op, copies.along);
+    const SeparableSpec* along = find_named(op.separable, copies.along);
     if (!along)
         refuse("{}: {} is not separable along {}; it is along {}", text, op.name, copies.along,
-               print_separable(op));
+               op.separable.empty() ? "nothing" : joined(names_of(op.separable)));
     if (!one_copy(parsed.problem, *along, copies.count))
         refuse("{}: {} is not so many copies of a problem along {}", text, parsed.problem.print(),
                joined(along->parameters));

@@ -24,45 +24,19 @@ std::vector<int> slots_of(const SeparableSpec& along, const Problem& problem) {
     return slots;
 }
 
-/// Whether two sums of these terms, in double, may differ by the order of summing alone.
-bool is_same(double a, double b, double magnitude) {
+/// Whether a sum and a number, in double, may differ by the order of summing alone.
+bool is_same(const Bounded& sum, double other) {
     constexpr double rounding = 1e-9;
-    return a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= rounding * magnitude;
+    const double value = sum.value();
+    return value == other || (std::isnan(value) && std::isnan(other)) ||
+           std::abs(value - other) <= rounding * (sum.magnitude() + std::abs(other));
 }
 
-bool are_same(const Array<double>& a, const Array<double>& b) {
-    const auto same = [](double x, double y) { return is_same(x, y, std::abs(x)); };
-    return a.sizes == b.sizes && std::ranges::equal(a.data, b.data, same);
+bool are_same(const std::vector<Bounded>& sums, const std::vector<double>& others) {
+    return std::ranges::equal(sums, others, is_same);
 }
-
-/// The sum of the copies, and of their magnitudes.
-struct Sum {
-    std::vector<double> values, magnitudes;
-
-    void add(const std::vector<double>& terms) {
-        values.resize(terms.size());
-        magnitudes.resize(terms.size());
-        for (std::size_t i = 0; i < terms.size(); ++i) {
-            values[i] += terms[i];
-            magnitudes[i] += std::abs(terms[i]);
-        }
-    }
-    bool is(const std::vector<double>& other) const {
-        for (std::size_t i = 0; i < other.size(); ++i)
-            if (!is_same(values[i], other[i], magnitudes[i] + std::abs(other[i]))) return false;
-        return true;
-    }
-};
 
 }  // namespace
-
-const SeparableSpec* find_separable(const Operator& op, std::string_view name) {
-    return find_named(op.separable, name);
-}
-
-std::string print_separable(const Operator& op) {
-    return op.separable.empty() ? "nothing" : joined(names_of(op.separable));
-}
 
 std::vector<std::string> mistakes_in_separable(const Operator& op) {
     std::vector<std::string> mistakes;
@@ -152,7 +126,7 @@ std::optional<std::string> why_not_separable(const Operator& op, const PassSpec&
                                              const std::vector<Array<double>>& taken,
                                              std::int64_t copies) try {
     const auto whole = reference_outputs(op, pass, multiplied(one, along, copies), taken);
-    std::vector<Sum> sums(whole.size());
+    std::vector<std::vector<Bounded>> sums(whole.size());
     const auto axis_of = [&](const std::string& name) {
         return axis_of_copies(op, name, one, along);
     };
@@ -164,16 +138,18 @@ std::optional<std::string> why_not_separable(const Operator& op, const PassSpec&
         }
         const auto results = reference_outputs(op, pass, one, inputs);
         for (std::size_t i = 0; i < results.size(); ++i) {
+            const std::vector<double>& terms = results[i].data;
             const auto axis = axis_of(pass.outputs[i]);
-            if (!axis)
-                sums[i].add(results[i].data);
-            else if (!are_same(slice(whole[i], *axis, copies, which), results[i]))
+            if (axis &&
+                !are_same({terms.begin(), terms.end()}, slice(whole[i], *axis, copies, which).data))
                 return fmt::format("along {}, {} is not what its copies are", along.name,
                                    pass.outputs[i]);
+            sums[i].resize(terms.size());
+            std::ranges::transform(sums[i], terms, sums[i].begin(), std::plus<Bounded>());
         }
     }
     for (std::size_t i = 0; i < whole.size(); ++i)
-        if (!axis_of(pass.outputs[i]) && !sums[i].is(whole[i].data))
+        if (!axis_of(pass.outputs[i]) && !are_same(sums[i], whole[i].data))
             return fmt::format("along {}, {} is not the sum of its copies", along.name,
                                pass.outputs[i]);
     return std::nullopt;

@@ -14,11 +14,6 @@
 
 namespace gradverify {
 
-/// Null when the operator is not separable along this name.
-const SeparableSpec* find_separable(const Operator& op, std::string_view name);
-/// `n, channels`; `nothing`.
-std::string print_separable(const Operator& op);
-
 /// The mistakes in what an operator declares as separable, and what would be right.
 std::vector<std::string> mistakes_in_separable(const Operator& op);
 

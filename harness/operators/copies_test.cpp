@@ -47,7 +47,7 @@ Problem problem(const Operator& op, const char* text) { return Problem::parse(op
 
 std::optional<std::string> why_not(const Operator& op, const char* along) {
     const Problem one = problem(op, "n=3,c=2");
-    const SeparableSpec& spec = *find_separable(op, along);
+    const SeparableSpec& spec = *find_named(op.separable, along);
     Array<double> x{op.sizes_of("x", multiplied(one, spec, 3)), {}};
     for (std::int64_t i = 0; i < element_count(x.sizes); ++i)
         x.data.push_back(static_cast<double>(i % 7 - 2));
@@ -59,17 +59,15 @@ std::optional<std::string> why_not(const Operator& op, const char* along) {
 TEST_CASE("copies multiply all parameters of a name, and one copy divides them") {
     const Operator& op = plain();
     const Problem one = problem(op, "n=3,c=2");
-    const SeparableSpec& both = *find_separable(op, "both");
+    const SeparableSpec& both = *find_named(op.separable, "both");
     CHECK(multiplied(one, both, 5).print() == "n=15,c=10");
     CHECK(one_copy(problem(op, "n=15,c=10"), both, 5) == one);
     CHECK_FALSE(one_copy(problem(op, "n=15,c=9"), both, 5));
-    CHECK(find_separable(op, "colour") == nullptr);
-    CHECK(print_separable(op) == "n, c, both, odd");
 }
 
 TEST_CASE("no copies are made where the operator says that they would touch") {
     const Operator& op = plain();
-    const SeparableSpec& odd = *find_separable(op, "odd");
+    const SeparableSpec& odd = *find_named(op.separable, "odd");
     CHECK_FALSE(why_not_multiplied(odd, problem(op, "n=3")));
     CHECK(why_not_multiplied(odd, problem(op, "n=2")) ==
           "copies of this problem along odd touch each other");
@@ -79,10 +77,10 @@ TEST_CASE("no copies are made where the operator says that they would touch") {
 TEST_CASE("the axis of copies is the one whose size they multiply; a shared tensor has none") {
     const Operator& op = plain();
     const Problem one = problem(op, "n=3,c=2");
-    CHECK(axis_of_copies(op, "x", one, *find_separable(op, "n")) == 0);
-    CHECK(axis_of_copies(op, "dx", one, *find_separable(op, "c")) == 1);
-    CHECK_FALSE(axis_of_copies(op, "b", one, *find_separable(op, "n")));
-    CHECK(refusal([&] { axis_of_copies(op, "x", one, *find_separable(op, "both")); }) ==
+    CHECK(axis_of_copies(op, "x", one, *find_named(op.separable, "n")) == 0);
+    CHECK(axis_of_copies(op, "dx", one, *find_named(op.separable, "c")) == 1);
+    CHECK_FALSE(axis_of_copies(op, "b", one, *find_named(op.separable, "n")));
+    CHECK(refusal([&] { axis_of_copies(op, "x", one, *find_named(op.separable, "both")); }) ==
           "along both, x is not copies behind each other");
 }
 

@@ -114,12 +114,9 @@ bool Operator::is_empty(const Problem& problem) const {
 }
 
 bool Operator::is_linear_in(std::string_view input) const {
-    return std::ranges::any_of(
-               products,
-               [&](const auto& product) { return std::ranges::count(product, input) == 1; }) &&
-           std::ranges::none_of(products, [&](const auto& product) {
-               return std::ranges::count(product, input) > 1;
-           });
+    std::ptrdiff_t most = 0;
+    for (const auto& product : products) most = std::max(most, std::ranges::count(product, input));
+    return most == 1;
 }
 
 template <class T>

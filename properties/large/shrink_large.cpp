@@ -17,7 +17,7 @@ class LargeShrinking {
     LargeShrinking(const Kernel& kernel, const Case& found, ShrinkTrials& trials)
         : kernel_(kernel),
           trials_(trials),
-          along_(*find_separable(*kernel.op, found.setting.copies->along)) {}
+          along_(*find_named(kernel.op->separable, found.setting.copies->along)) {}
 
     void run() {
         shrink_setting(trials_);

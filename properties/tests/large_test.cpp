@@ -148,7 +148,7 @@ TEST_CASE(
             // One copy less lies within the offsets.
             Case fewer = shrunk.smallest;
             const SeparableSpec& along =
-                *find_separable(*row.kernel->op, fewer.setting.copies->along);
+                *find_named(row.kernel->op->separable, fewer.setting.copies->along);
             const Problem one = *one_copy(fewer.problem, along, fewer.setting.copies->count);
             fewer.problem = multiplied(one, along, --fewer.setting.copies->count);
             if (fewer.setting.copies->count > 1)
