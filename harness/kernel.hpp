@@ -31,9 +31,6 @@ concept PassStruct = requires {
     { Pass::pass_name } -> std::convertible_to<const char*>;
 } && std::constructible_from<Pass, const PassCall&>;
 
-template <class Pass, class Launcher>
-concept LauncherOf = std::same_as<std::invoke_result_t<Launcher, const Pass&>, void>;
-
 /// Where a kernel was registered, under which names, and how it is called.
 struct Registration {
     const char *operator_name, *pass_name, *variant, *device, *file;

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "harness/operators/operator.hpp"
+
 namespace gradverify {
 
 using nlohmann::json;
@@ -40,8 +42,7 @@ MeasureRequest MeasureRequest::from_json(std::string_view line) {
 }
 
 const ArithmeticCeiling* Ceilings::find(const std::string& name) const {
-    const auto found = std::ranges::find(arithmetic, name, &ArithmeticCeiling::name);
-    return found == arithmetic.end() ? nullptr : &*found;
+    return find_named(arithmetic, name);
 }
 
 double bytes_of(const std::vector<TensorView>& tensors) {

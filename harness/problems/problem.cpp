@@ -227,8 +227,7 @@ std::strong_ordering Problem::operator<=>(const Problem& other) const {
     if (const auto order = distance() <=> other.distance(); order != 0) return order;
     if (const auto order = total_padding() <=> other.total_padding(); order != 0) return order;
     if (const auto order = rank_ <=> other.rank_; order != 0) return order;
-    return std::lexicographical_compare_three_way(values_.begin(), values_.end(),
-                                                  other.values_.begin(), other.values_.end());
+    return values_ <=> other.values_;
 }
 
 ParameterReads::ParameterReads() : before_(reads) { reads = &names_; }

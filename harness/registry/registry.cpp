@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -30,24 +29,22 @@ std::string file_name(const KernelDeclaration& declaration) {
 }
 
 /// Whether a name can be a field of a printed case and be found by a glob: without `:` and `*`.
-bool is_name(std::string_view name) {
-    const auto allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '_' || c == '-' || c == '.';
-    };
-    return !name.empty() && std::ranges::all_of(name, allowed);
+bool is_name(const std::string& name) {
+    return !name.empty() && !glob_matches("*[!a-zA-Z0-9_.-]*", name);
 }
 
-/// The mistake in the operator's problem for benchmarks; empty for none.
-std::string mistake_in_benchmark(const Operator& op) {
-    if (op.benchmark.empty() || !op.mistakes.empty()) return {};
-    std::string why;
+std::vector<std::string> mistakes_of(const Operator& op) {
+    if (!op.mistakes.empty()) return op.mistakes;
+    std::vector<std::string> mistakes = mistakes_in_separable(op);
+    if (op.benchmark.empty()) return mistakes;
+    std::optional<std::string> why;
     try {
-        why = op.validate(Problem::parse(op.space, op.benchmark)).value_or("");
+        why = op.validate(Problem::parse(op.space, op.benchmark));
     } catch (const std::invalid_argument& wrong) {
         why = wrong.what();
     }
-    return why.empty() ? why : "its benchmark problem " + op.benchmark + ": " + why;
+    if (why) mistakes.push_back("its benchmark problem " + op.benchmark + ": " + *why);
+    return mistakes;
 }
 
 }  // namespace
@@ -199,11 +196,8 @@ class Resolver {
             wrong("{}", mistake);
         for (const std::string& mistake : mistakes_in_layouts(declaration, *op, *pass))
             wrong("{}", mistake);
-        Kernel& kernel = kernels[name];
-        kernel.name = name;
-        kernel.op = op;
-        kernel.pass = pass;
-        enter(kernel, declaration);
+        const Kernel kernel{.name = name, .op = op, .pass = pass};
+        enter(kernels.try_emplace(name, kernel).first->second, declaration);
     }
 
     std::map<std::string, Kernel> kernels;
@@ -247,15 +241,9 @@ void Registry::check() {
     std::ranges::sort(operator_names);
     Resolver resolver(*this, operator_names);
     for (const auto& declaration : declarations_) resolver.resolve(*declaration);
-    for (const auto& op : operators_) {
-        std::vector<std::string> mistakes = op->mistakes;
-        if (const std::string why = mistake_in_benchmark(*op); !why.empty())
-            mistakes.push_back(why);
-        if (op->mistakes.empty())
-            std::ranges::copy(mistakes_in_separable(*op), std::back_inserter(mistakes));
-        for (const std::string& mistake : mistakes)
+    for (const auto& op : operators_)
+        for (const std::string& mistake : mistakes_of(*op))
             resolver.errors.push_back(fmt::format("operator {}: {}", op->name, mistake));
-    }
     if (!resolver.errors.empty()) throw std::invalid_argument(joined(resolver.errors, "\n"));
     kernels_.clear();
     for (auto& [name, kernel] : resolver.kernels) {

@@ -34,14 +34,12 @@ inline Operator toy_operator(std::string name = "toy") {
 
 /// A kernel of `toy`'s forward pass, as if registered at `kernels/<variant>.cu:7`.
 inline KernelDeclaration toy_kernel(const std::string& variant, const std::string& device = "cpu") {
-    KernelDeclaration declaration;
-    declaration.operator_name = "toy";
-    declaration.pass_name = "forward";
-    declaration.variant = variant;
-    declaration.device = device;
-    declaration.file = "kernels/" + variant + ".cu";
-    declaration.line = 7;
-    return declaration;
+    return {.operator_name = "toy",
+            .pass_name = "forward",
+            .variant = variant,
+            .device = device,
+            .file = "kernels/" + variant + ".cu",
+            .line = 7};
 }
 
 /// A checked registry of an operator and these kernels.
