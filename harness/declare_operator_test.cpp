@@ -14,7 +14,6 @@ namespace gradverify {
 
 namespace {
 
-using testing::contains;
 using testing::copying;
 using testing::elementwise;
 
@@ -33,12 +32,6 @@ OperatorDeclaration scaled() {
 }
 
 const auto ramp = []<class T>(const T& x) { return max(x, T(0.0)); };
-
-/// What the registry says of an operator and a kernel of its forward pass.
-std::string refusal_of(const Operator& op, KernelDeclaration kernel) {
-    kernel.operator_name = op.name;
-    return testing::complaint_of({std::move(kernel)}, op);
-}
 
 }  // namespace
 
@@ -107,16 +100,12 @@ TEST_CASE("isnan is told of every scalar, and is no comparison") {
     CHECK(decisions.made().ties == 0);
 }
 
-TEST_CASE("the registry says what is wrong with an operator, and with a kernel beside it") {
-    const KernelDeclaration kernel = testing::toy_kernel("some");
-    const std::string refusal = refusal_of(copying().parameter("k"), kernel);
+TEST_CASE("the registry says what is wrong with an operator, and no more of its kernels") {
+    KernelDeclaration kernel = testing::toy_kernel("some");
+    kernel.operator_name = "o";
+    const std::string refusal = testing::complaint_of({kernel}, copying().parameter("k"));
     CHECK(refusal.starts_with("operator o: nothing reads the parameter k"));
-    CHECK_FALSE(contains(refusal, "has no pass"));
-    CHECK(contains(refusal_of(scaled(), KernelDeclaration(kernel).where("slope", equals(0))),
-                   "it names a real parameter; use only_if with Problem::real"));
-    CHECK(contains(refusal_of(scaled(), KernelDeclaration(kernel).in_place("y", "dx")),
-                   "in_place(\"y\", \"dx\") needs an output and an input of the pass; its outputs "
-                   "are y, its inputs x"));
+    CHECK_FALSE(testing::contains(refusal, "has no pass"));
 }
 
 TEST_CASE("values outside of a tensor's domain are not admitted, and the simplest one is inside") {

@@ -114,15 +114,14 @@ std::string shell_quoted(std::string_view text) {
 }
 
 std::string wrapped(std::string_view words, int indent, int width) {
+    const auto left = static_cast<std::size_t>(indent);
     std::string text;
-    std::size_t column = static_cast<std::size_t>(indent);
+    std::size_t column = left;
     for (const std::string_view word : split(words, ' ')) {
-        if (!text.empty() && column + 1 + word.size() > static_cast<std::size_t>(width)) {
-            text += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
-            column = static_cast<std::size_t>(indent);
-        } else if (!text.empty()) {
-            text += ' ';
-            ++column;
+        if (!text.empty()) {
+            const bool fits = column + 1 + word.size() <= static_cast<std::size_t>(width);
+            text += fits ? " " : "\n" + std::string(left, ' ');
+            column = fits ? column + 1 : left;
         }
         text += word;
         column += word.size();

@@ -101,7 +101,6 @@ TEST_CASE("beyond the largest number of 8 bits nothing is said, and up to it all
     CHECK(error_once_stored(DType::f8e5m2, INFINITY, 0.0) == INFINITY);
     CHECK(error_once_stored(DType::f8e4m3, -INFINITY, 0.0) == INFINITY);
     CHECK(error_once_stored(DType::f8e5m2, NAN, 0.0) == 0.0);
-    CHECK(error_once_stored(DType::f16, INFINITY, 0.0) == 0.0);
     // The one that the other format has: 57344 is no limit of a half.
     CHECK(error_once_stored(DType::f16, 57345.0, 0.0) == 1.0);
     // Halves are rounded to the largest number from beyond it.

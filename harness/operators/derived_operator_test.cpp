@@ -52,10 +52,7 @@ Arrays run(const Operator& op, const char* pass, const Arrays& inputs) {
 
 std::vector<Array<Bounded>> run_bounded(const Operator& op, const char* name,
                                         const Arrays& inputs) {
-    const PassSpec& pass = *op.find_pass(name);
-    std::vector<Array<Bounded>> outputs(pass.outputs.size(), filled<Bounded>({2}));
-    pass.bounded_reference(of_two(op), as_bounded(inputs), outputs);
-    return outputs;
+    return bounded_outputs(op, *op.find_pass(name), of_two(op), inputs);
 }
 
 void check_values(const std::vector<Array<Bounded>>& got, const Arrays& want) {

@@ -29,13 +29,12 @@ std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
 std::size_t position_of(std::string_view name, const std::vector<TensorSpec>& tensors,
                         std::string_view kind);
 
-inline double plain_value(double value) { return value; }
 template <class T>
 double plain_value(const T& value) {
-    if constexpr (requires { value.value().value(); })
-        return value.value().value();
+    if constexpr (std::same_as<T, double>)
+        return value;
     else
-        return value.value();
+        return plain_value(value.value());
 }
 
 }  // namespace detail

@@ -33,11 +33,10 @@ bool holds(const Constraint& constraint, std::string_view problem) {
     return first_violated(std::vector{constraint}, Problem::parse(space(), problem)) == nullptr;
 }
 
-std::string complaint(const Constraint& constraint, RankRange ranks,
+std::string complaint(const Constraint& constraint, RankRange ranks = {1, 2},
                       const ParameterSpace& of = space()) {
     return testing::refusal([&] { check_names(std::vector{constraint}, of, ranks); });
 }
-std::string complaint(const Constraint& constraint) { return complaint(constraint, {1, 2}); }
 
 }  // namespace
 
@@ -125,8 +124,9 @@ TEST_CASE("a name must exist at every rank of the operator") {
 TEST_CASE("a condition on a real parameter is an error, on either side") {
     const ParameterSpace with_real({{.name = "slope", .values = {0.5, 2.0}}, {.name = "n"}}, 0, 0);
     for (const Constraint& constraint : {where("slope", equals(1)), where("n", same_as("slope"))})
-        CHECK(
-            contains(complaint(constraint, {0, 0}, with_real), "conditions are on whole numbers"));
+        CHECK(contains(complaint(constraint, {0, 0}, with_real),
+                       "conditions are on whole numbers, and it names a real parameter; use "
+                       "only_if with Problem::real"));
 }
 
 TEST_CASE("a constraint that cannot be meant is an error") {

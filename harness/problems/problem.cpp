@@ -141,33 +141,18 @@ namespace {
 
 thread_local std::set<std::string, std::less<>>* reads = nullptr;
 
-/// The first slot of the parameter with this name, or -1.
-int first_slot(const Problem& problem, std::string_view name) {
-    int slot = 0;
-    for (const ParameterSpec& spec : problem.space().parameters()) {
-        const auto count = static_cast<int>(spec.slot_count(problem.rank()));
-        if (count > 0 && spec.name == name) return slot;
-        slot += count;
-    }
-    return -1;
-}
-
-void note_read(std::string_view name) {
+/// The parameter of this name, and its values in this problem; null where it has none.
+std::pair<const ParameterSpec*, std::span<const std::int64_t>> read(const Problem& problem,
+                                                                    std::string_view name) {
     if (reads != nullptr) [[unlikely]]
         reads->emplace(name);
-}
-
-/// The position of the slot, as append_slots lays them out, or -1.
-int position(const Problem& problem, std::string_view name, int axis, Side side) {
-    note_read(name);
-    const int first = first_slot(problem, name);
-    if (first < 0) return -1;
-    const Slot& slot = problem.space().slot(problem.rank(), first);
-    const bool is_scalar = slot.axis < 0, has_sides = slot.side != Side::none;
-    if (is_scalar != (axis < 0) || axis >= problem.rank() || has_sides != (side != Side::none))
-        return -1;
-    if (is_scalar) return first;
-    return has_sides ? first + 2 * axis + (side == Side::right ? 1 : 0) : first + axis;
+    std::size_t first = 0;
+    for (const ParameterSpec& spec : problem.space().parameters()) {
+        const std::size_t count = spec.slot_count(problem.rank());
+        if (count > 0 && spec.name == name) return {&spec, problem.values().subspan(first, count)};
+        first += count;
+    }
+    return {};
 }
 
 /// The slot's part of the distance from the default problem.
@@ -181,32 +166,33 @@ std::int64_t slot_distance(const Problem& problem, int slot) {
 }  // namespace
 
 std::int64_t Problem::scalar(std::string_view name) const {
-    const int slot = position(*this, name, -1, Side::none);
-    if (slot < 0) refuse("no scalar parameter is called {}", name);
-    return (*this)[slot];
+    const auto [spec, its] = read(*this, name);
+    if (!spec || spec->kind != ParameterKind::scalar)
+        refuse("no scalar parameter is called {}", name);
+    return its.front();
 }
 
 double Problem::real(std::string_view name) const {
-    const int slot = position(*this, name, -1, Side::none);
-    if (slot < 0 || !space_->spec(rank_, slot).is_real())
-        refuse("no real parameter is called {}", name);
-    return space_->spec(rank_, slot).values.at(static_cast<std::size_t>((*this)[slot]));
+    const auto [spec, its] = read(*this, name);
+    if (!spec || !spec->is_real()) refuse("no real parameter is called {}", name);
+    return spec->values.at(static_cast<std::size_t>(its.front()));
 }
 
 std::int64_t Problem::on_axis(std::string_view name, int axis, Side side) const {
-    const int slot = axis < 0 ? -1 : position(*this, name, axis, side);
-    if (slot < 0)
+    const auto [spec, its] = read(*this, name);
+    const auto kind = side == Side::none ? ParameterKind::per_axis : ParameterKind::per_axis_pair;
+    if (!spec || spec->kind != kind || axis < 0 || axis >= rank_)
         refuse("no parameter {} has axis {} {}", name, axis,
                side == Side::none ? "without sides" : "with two sides");
-    return (*this)[slot];
+    const auto at = static_cast<std::size_t>(axis);
+    if (side == Side::none) return its[at];
+    return its[2 * at + (side == Side::right ? 1 : 0)];
 }
 
 std::span<const std::int64_t> Problem::all_of(std::string_view name) const {
-    note_read(name);
-    const int first = first_slot(*this, name);
-    if (first < 0) refuse("no parameter is called {}", name);
-    return values().subspan(static_cast<std::size_t>(first),
-                            space_->spec(rank_, first).slot_count(rank_));
+    const auto [spec, its] = read(*this, name);
+    if (!spec) refuse("no parameter is called {}", name);
+    return its;
 }
 
 std::int64_t Problem::distance() const {

@@ -50,14 +50,6 @@ std::string refusal(const ParameterSpace& space, std::string_view text) {
     return gradverify::testing::refusal([&] { Problem::parse(space, text); });
 }
 
-using Names = std::vector<std::string>;
-
-Names slot_names(const ParameterSpace& space, const std::vector<int>& slots) {
-    Names names;
-    for (const int slot : slots) names.push_back(space.slot(2, slot).name);
-    return names;
-}
-
 }  // namespace
 
 TEST_CASE("a problem prints what is not at its default, and always what carries the rank") {
@@ -135,8 +127,11 @@ TEST_CASE("a value that is no number, or out of range, is refused with the range
 }
 
 TEST_CASE("a name means a parameter, an axis of it, a side of it, or one slot") {
+    using Names = std::vector<std::string>;
     const auto found = [](std::string_view name) {
-        return slot_names(planar(), planar().find(name, 2));
+        Names names;
+        for (const int slot : planar().find(name, 2)) names.push_back(planar().slot(2, slot).name);
+        return names;
     };
     CHECK(found("stride") == Names{"stride_h", "stride_w"});
     CHECK(found("stride_w") == Names{"stride_w"});

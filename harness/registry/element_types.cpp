@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include "harness/base/text.hpp"
 
@@ -20,22 +21,18 @@ std::vector<std::string> floating_tensors_of(const Operator& op, const PassSpec&
     return names;
 }
 
-const DType* declared_for(const KernelDeclaration& kernel, std::string_view tensor) {
-    // The last declaration holds.
-    const auto& types = kernel.storage_types;
-    const auto last = std::find_if(types.rbegin(), types.rend(),
-                                   [&](const auto& type) { return type.first == tensor; });
-    return last == types.rend() ? nullptr : &last->second;
-}
-
 }  // namespace
 
 DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_view tensor) {
     const TensorSpec& spec = op.tensor_named(tensor);
     if (spec.holds_whole_numbers()) return spec.dtype;
+    const auto last_first = kernel.storage_types | std::views::reverse;  // the last one holds
     // "dgamma" itself, then gamma.
-    for (const std::string_view name : {tensor, std::string_view(spec.name)})
-        if (const DType* declared = declared_for(kernel, name)) return *declared;
+    for (const std::string_view name : {tensor, std::string_view(spec.name)}) {
+        const auto declared =
+            std::ranges::find(last_first, name, &std::pair<std::string, DType>::first);
+        if (declared != last_first.end()) return declared->second;
+    }
     if (!kernel.storage_type) return spec.dtype;
     const bool is_saved = op.is_output(tensor) && !spec.differentiable;
     return is_saved && !holds_all_of(*kernel.storage_type, DType::f32) ? DType::f32

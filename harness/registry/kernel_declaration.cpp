@@ -2,6 +2,7 @@
 #include "harness/registry/kernel_declaration.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace gradverify {
 
@@ -26,12 +27,9 @@ bool KernelDeclaration::multiplies_in_tf32() const {
 
 int KernelDeclaration::places() const {
     int most = 0;
-    for (const Alias& one : aliases) {
-        const auto count = std::ranges::count_if(aliases, [&](const Alias& other) {
-            return !other.is_always && other.output == one.output;
-        });
-        most = std::max(most, static_cast<int>(count));
-    }
+    std::map<std::string, int> inputs;
+    for (const Alias& alias : aliases)
+        if (!alias.is_always) most = std::max(most, ++inputs[alias.output]);
     return most;
 }
 

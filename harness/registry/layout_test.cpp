@@ -142,7 +142,9 @@ TEST_CASE("layouts that an operator does not have, and those of two tensors in o
           {of_gradient().in_place("dx", "dy").strided("x"), shared},
           {of_gradient().layout_of("x", {"nhw", "hwn"}).in_place("dx", "dy"), shared},
           {of_gradient().strided("w").in_place("dx", "w"), shared},
-          {of_gradient().in_place("dx", "z"), "needs an output and an input of the pass"}})
+          {of_gradient().in_place("dx", "z"),
+           "in_place(\"dx\", \"z\") needs an output and an input of the pass; its outputs are dx, "
+           "its inputs dy, w"}})
         CHECK(contains(complaint(wrong.kernel), wrong.says));
     for (const KernelDeclaration& right :
          {of_gradient().layout("x", "hwn").strided("w"), of_gradient().layout("dx", "hwn"),
