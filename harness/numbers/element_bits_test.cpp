@@ -129,7 +129,7 @@ TEST_CASE("rounding goes to the nearest, ties to even, and overflows from half a
     CHECK(rounded_to(DType::f32, 0x1.000001p+0) == 1.0);
     CHECK(rounded_to(DType::f64, 0.1) == 0.1);
     CHECK(std::isnan(rounded_to(DType::f16, NAN)));
-    // Of integer types any value is as it is.
+    // Integer types leave any value as it is.
     for (const DType dtype : {DType::i32, DType::i64})
         for (const double value : {0.1, -1e300}) CHECK(rounded_to(dtype, value) == value);
 }
@@ -165,7 +165,7 @@ TEST_CASE("the next number of a type is a neighbour") {
     }
     for (const NarrowType& type : narrow_types) {
         const std::uint64_t largest = bits_of(type.dtype, traits_of(type.dtype).largest);
-        // Of 16 bits some: each exponent comes with many fractions, of both parities.
+        // Some numbers of 16 bits are enough: each exponent has many fractions, of both parities.
         for (std::uint64_t bits = 0; bits < largest; bits += type.bit_count() == 8 ? 1 : 13) {
             const double value = value_of_bits(type.dtype, bits);
             const double next = value_of_bits(type.dtype, bits + 1);

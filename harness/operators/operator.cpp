@@ -61,12 +61,11 @@ double TensorSpec::simplest_value(const Problem& problem) const {
 }
 
 const TensorSpec* Operator::find_tensor(std::string_view tensor) const {
-    for (const auto* group : {&inputs, &outputs})
-        if (const TensorSpec* found = find_named(*group, tensor)) return found;
     // "dy" has the sizes of y.
-    if (!tensor.starts_with('d')) return nullptr;
-    const TensorSpec* const input = find_named(inputs, tensor.substr(1));
-    return input ? input : find_named(outputs, tensor.substr(1));
+    for (const auto& meant : {tensor, tensor.starts_with('d') ? tensor.substr(1) : tensor})
+        for (const auto* group : {&inputs, &outputs})
+            if (const TensorSpec* found = find_named(*group, meant)) return found;
+    return nullptr;
 }
 
 const TensorSpec& Operator::tensor_named(std::string_view tensor) const {

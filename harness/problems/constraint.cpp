@@ -85,17 +85,15 @@ std::string Constraint::print() const {
 std::vector<SlotPair> slots_of(const Constraint& constraint, const ParameterSpace& space,
                                int rank) {
     const std::vector<int> subjects = slots_named(constraint.parameter, constraint, space, rank);
-    std::vector<SlotPair> pairs;
-    if (!relates_two(constraint)) {
-        for (const int slot : subjects) pairs.push_back({.slot = slot});
-        return pairs;
-    }
-    const std::vector<int> others = slots_named(constraint.other, constraint, space, rank);
+    const std::vector<int> others = relates_two(constraint)
+                                        ? slots_named(constraint.other, constraint, space, rank)
+                                        : std::vector{-1};
     if (subjects.size() != others.size() && subjects.size() != 1 && others.size() != 1)
         refuse(constraint,
                "{} has {} values and {} has {}; name a side or an axis, so that they are as many, "
                "or one of them is single",
                constraint.parameter, subjects.size(), constraint.other, others.size());
+    std::vector<SlotPair> pairs;
     for (std::size_t i = 0; i < std::max(subjects.size(), others.size()); ++i)
         pairs.push_back({.slot = subjects[subjects.size() == 1 ? 0 : i],
                          .other = others[others.size() == 1 ? 0 : i]});

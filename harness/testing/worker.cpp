@@ -81,7 +81,7 @@ Outcome eat_memory() {
     for (std::vector<std::string> eaten;;) eaten.emplace_back(std::size_t{1} << 20, 'x');
 }
 
-/// Stands for a damaged heap, of which the process dies at a later case, or at its exit.
+/// Stands for a damaged heap: the process dies of it at a later case, or at its exit.
 bool damaged = false;
 void die_at_exit() {
     if (damaged) die_of(SIGSEGV);
