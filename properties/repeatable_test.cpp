@@ -60,10 +60,10 @@ TEST_CASE("the same call gives the same bits, or, where sums vary, differs by ro
 
 TEST_CASE("a result that is NaN each time is the same again") {
     const Script first_alone = [](const ScriptedElement& element) {
-        return element.index == 0 ? product_of(element) : NAN;
+        return element.index == 0 ? element.product() : NAN;
     };
     CHECK(testing::outcome_of(repeatable, product(false), same_bits, first_alone,
-                              listing({{"a", 0, 1.1}, {"b", 0, 1.1}}), "n=2")
+                              "n=2:data=a[0]=1.1,b[0]=1.1")
               .verdict == Verdict::passed);
 }
 

@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
-#include <ranges>
 
 namespace gradverify {
 
@@ -100,7 +99,9 @@ std::string did_you_mean(std::string_view name, std::span<const std::string> nam
             close.emplace_back(distance, candidate);
     if (close.empty()) return {};
     std::ranges::sort(close);
-    const auto nearest = close | std::views::values | std::views::take(3);
+    std::vector<std::string> nearest;
+    for (const auto& [distance, candidate] : close)
+        if (nearest.size() < 3) nearest.push_back(candidate);
     return fmt::format("; did you mean {}?", fmt::join(nearest, " or "));
 }
 

@@ -74,10 +74,13 @@ struct BenchRun {
     Ceilings ceilings{};
 };
 
-/// Verifies a kernel on the problem that it is timed on: by the reference or, where that would take
-/// minutes, as copies of a small problem.
+/// Beyond this the reference, which carries errors along, takes minutes.
+inline constexpr double reference_multiply_adds = 3e8;
+
+/// Verifies a kernel on the problem that it is timed on: by the reference up to `largest`
+/// multiply-adds, beyond as copies of a small problem.
 Verification verify(WorkerPool& pool, const BenchRun& run, const BenchGroup& group,
-                    const Kernel& kernel);
+                    const Kernel& kernel, double largest = reference_multiply_adds);
 
 /// Asks a worker of its own, which a kernel may crash.
 /// **Errors** EnvironmentError, Interrupted.

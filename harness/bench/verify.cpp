@@ -17,8 +17,6 @@ namespace {
 
 using State = Verification::State;
 
-// Beyond this the reference, which carries errors along, takes minutes.
-constexpr double reference_multiply_adds = 3e8;
 // Data are drawn again where chance leaves nothing but zeros to expect.
 constexpr std::uint64_t draws_most = 8;
 // Copies with drawn data may take this share of the work: the reference computes each of them.
@@ -44,10 +42,10 @@ std::set<std::int64_t> divisors_of(std::int64_t number) {
     return divisors;
 }
 
-/// The fewest copies that the problem is made of, so that those with drawn data take their share of
-/// the work at most; nothing where there are none.
-std::optional<std::int64_t> fewest_copies(const BenchGroup& group, const SeparableSpec& along) {
-    constexpr double most_drawn = share_of_drawn_copies * reference_multiply_adds;
+/// The fewest copies that the problem is made of, so that those with drawn data take at most this
+/// work; nothing where there are none.
+std::optional<std::int64_t> fewest_copies(const BenchGroup& group, const SeparableSpec& along,
+                                          double most_drawn) {
     const Problem& problem = group.problem;
     const auto slots = problem.space().find(along.parameters.front(), problem.rank());
     if (slots.empty()) return std::nullopt;
@@ -92,11 +90,12 @@ Verification by_reference(WorkerPool& pool, const BenchRun& run, const BenchGrou
                                               : " are within their rounding bounds, on decimals")};
 }
 
-Verification by_copies(const BenchRun& run, const BenchGroup& group, const Kernel& kernel) {
+Verification by_copies(const BenchRun& run, const BenchGroup& group, const Kernel& kernel,
+                       double largest) {
     std::string why_not;
     const double multiply_adds = group.pass->multiply_adds(group.problem);
     for (const SeparableSpec& along : group.op->separable) {
-        const auto copies = fewest_copies(group, along);
+        const auto copies = fewest_copies(group, along, share_of_drawn_copies * largest);
         if (!copies) continue;
         const Case checked{.kernel = kernel.name,
                            .property = "holds_when_large",
@@ -120,7 +119,7 @@ Verification by_copies(const BenchRun& run, const BenchGroup& group, const Kerne
     return {
         State::not_verified,
         fmt::format("the problem is too large for the reference ({} multiply-adds, at most {}){}",
-                    print_rounded(multiply_adds), print_rounded(reference_multiply_adds), why_not)};
+                    print_rounded(multiply_adds), print_rounded(largest), why_not)};
 }
 
 }  // namespace
@@ -138,11 +137,11 @@ double generous_seconds(double multiply_adds, double calls, const std::string& d
 }
 
 Verification verify(WorkerPool& pool, const BenchRun& run, const BenchGroup& group,
-                    const Kernel& kernel) {
+                    const Kernel& kernel, double largest) {
     if (!run.arguments.verify) return {State::not_verified, "--no-verify"};
-    return group.pass->multiply_adds(group.problem) <= reference_multiply_adds
+    return group.pass->multiply_adds(group.problem) <= largest
                ? by_reference(pool, run, group, kernel)
-               : by_copies(run, group, kernel);
+               : by_copies(run, group, kernel, largest);
 }
 
 }  // namespace gradverify

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
+#include <optional>
 
 #include "harness/base/text.hpp"
 
@@ -26,12 +26,12 @@ std::vector<std::string> floating_tensors_of(const Operator& op, const PassSpec&
 DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_view tensor) {
     const TensorSpec& spec = op.tensor_named(tensor);
     if (spec.holds_whole_numbers()) return spec.dtype;
-    const auto last_first = kernel.storage_types | std::views::reverse;  // the last one holds
     // "dgamma" itself, then gamma.
     for (const std::string_view name : {tensor, std::string_view(spec.name)}) {
-        const auto declared =
-            std::ranges::find(last_first, name, &std::pair<std::string, DType>::first);
-        if (declared != last_first.end()) return declared->second;
+        std::optional<DType> last;
+        for (const auto& [declared_for, type] : kernel.storage_types)
+            if (declared_for == name) last = type;
+        if (last) return *last;
     }
     if (!kernel.storage_type) return spec.dtype;
     const bool is_saved = op.is_output(tensor) && !spec.differentiable;

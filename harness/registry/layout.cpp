@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <ranges>
 #include <stdexcept>
 
 #include "harness/base/text.hpp"
@@ -20,10 +19,11 @@ constexpr int row_padding_maximum = 4096;
 /// The declaration for "dx" itself, else for x; null when there is none.
 const LayoutSupport* support_of(const Operator& op, const KernelDeclaration& kernel,
                                 std::string_view tensor) {
-    const auto last_first = kernel.layouts | std::views::reverse;  // the last declaration holds
     for (const std::string_view name : {tensor, std::string_view(op.tensor_named(tensor).name)}) {
-        const auto found = std::ranges::find(last_first, name, &LayoutSupport::tensor);
-        if (found != last_first.end()) return &*found;
+        const LayoutSupport* last = nullptr;
+        for (const LayoutSupport& support : kernel.layouts)
+            if (support.tensor == name) last = &support;
+        if (last != nullptr) return last;
     }
     return nullptr;
 }
