@@ -15,20 +15,23 @@ using gradverify::simt::take_error;
 using gradverify::simt::take_findings;
 using simt_test::contains;
 using simt_test::ScheduleScope;
+using enum gradverify::simt::FindingKind;
 
 namespace {
 
-/// "kernels_wrong.cu:12", where the line ends with this comment.
-std::string line_of(const std::string& comment) {
+/// "kernels_wrong.cu:12" and so on: the lines that are marked with the launcher's name.
+std::vector<std::string> lines_of(const std::string& launcher) {
     std::ifstream file(GRADVERIFY_SIMT_TEST_FOLDER "/kernels_wrong.cu");
+    std::vector<std::string> found;
     int number = 0;
     for (std::string line; std::getline(file, line);) {
         ++number;
-        if (line.ends_with("// line: " + comment))
-            return "kernels_wrong.cu:" + std::to_string(number);
+        if (line.ends_with("// line: " + launcher))
+            found.push_back("kernels_wrong.cu:" + std::to_string(number));
     }
-    FAIL("no line is marked `" << comment << "`");
-    return "";
+    CAPTURE(launcher);
+    REQUIRE(!found.empty());
+    return found;
 }
 
 /// The first values that a launcher leaves, of memory whose `count` elements are named `data`.
@@ -48,92 +51,60 @@ std::vector<Finding> findings_of(const std::string& name, int count = 64) {
     return take_findings();
 }
 
-void check_finds(const std::string& name, FindingKind kind, std::vector<std::string> parts) {
-    const auto findings = findings_of(name);
+struct WrongKernel {
+    const char* launcher;
+    FindingKind kind;
+    std::vector<std::string> texts;  ///< of the finding, beside its lines
+};
+
+const WrongKernel wrong_kernels[] = {
+    {"scratch_reused_without_barrier",
+     race,
+     {"scratch[", "shared memory", "no barrier between them", "launch of reuse"}},
+    {"race_between_blocks", race, {"data[", "of block (", "nothing orders these blocks"}},
+    {"read_of_unwritten_shared", uninitialised, {"tile[31]"}},
+    {"cleared_without_barrier", race, {"tile["}},
+    {"plain_add_for_atomic", race, {"data[0]"}},
+    {"shuffle_from_exited", warp_mask, {"lane 20"}},
+    {"mask_names_absent_lane", warp_mask, {"0x1ff", "(0x100"}},
+    {"different_barriers", barrier, {}},
+    {"write_past_the_end", out_of_bounds, {"writes", "data[64], but data has 64 elements"}},
+    {"read_before_the_start", out_of_bounds, {"reads", "data[-1], but data has"}},
+    {"shared_write_past_the_end",
+     out_of_bounds,
+     {"writes", "first[32], but first has 32 elements"}},
+    {"dynamic_read_past_the_end",
+     out_of_bounds,
+     {"reads", "byte 124 of dynamic shared memory, but", "has 124 bytes"}},
+    {"host_pointer", host_pointer, {"a host pointer"}},
+    {"warp_without_syncwarp", race, {"lanes[", "neither __syncwarp() nor a barrier"}},
+    {"last_block_without_fence", race, {"data["}},
+    {"staged_factors", race, {"staged[", "neither __syncwarp() nor a barrier"}},
+    {"own_sums", race, {"sums["}},
+    {"factors_loaded_past_the_end", out_of_bounds, {"factors has 120 elements"}},
+    {"plain_read_of_an_atomic", race, {"updates it atomically"}},
+};
+
+void check_finds(const WrongKernel& wrong) {
+    std::vector<std::string> parts = lines_of(wrong.launcher);
+    parts.insert(parts.end(), wrong.texts.begin(), wrong.texts.end());
+    const auto findings = findings_of(wrong.launcher);
     std::string found_text;
     for (const Finding& finding : findings) found_text += finding.text + "\n";
-    CAPTURE(name);
+    CAPTURE(wrong.launcher);
     CAPTURE(found_text);
     CHECK(std::ranges::any_of(findings, [&](const Finding& finding) {
-        return finding.kind == kind && std::ranges::all_of(parts, [&](const auto& part) {
+        return finding.kind == wrong.kind && std::ranges::all_of(parts, [&](const auto& part) {
                    return contains(finding.text, part);
                });
     }));
 }
 
-struct WrongKernel {
-    const char* launcher;
-    FindingKind kind;
-    std::vector<std::string> lines;  ///< by their comments
-    std::vector<std::string> texts;
-};
-
-const WrongKernel wrong_kernels[] = {
-    {"scratch_reused_without_barrier",
-     FindingKind::race,
-     {"reuse reads", "reuse writes"},
-     {"scratch[", "shared memory", "no barrier between them", "launch of reuse"}},
-    {"race_between_blocks",
-     FindingKind::race,
-     {"neighbour reads", "neighbour writes"},
-     {"data[", "of block (", "nothing orders these blocks"}},
-    {"read_of_unwritten_shared", FindingKind::uninitialised, {"unwritten reads"}, {"tile[31]"}},
-    {"cleared_without_barrier", FindingKind::race, {"cleared at once", "cleared reads"}, {"tile["}},
-    {"plain_add_for_atomic", FindingKind::race, {"plain sum"}, {"data[0]"}},
-    {"shuffle_from_exited_lane", FindingKind::warp_mask, {"from exited"}, {"lane 20"}},
-    {"mask_names_absent_lane", FindingKind::warp_mask, {"absent lane"}, {"0x1ff", "(0x100"}},
-    {"different_barriers", FindingKind::barrier, {"first barrier", "second barrier"}, {}},
-    {"global_write_past_the_end",
-     FindingKind::out_of_bounds,
-     {"write past"},
-     {"writes", "data[64], but data has 64 elements"}},
-    {"global_read_before_the_start",
-     FindingKind::out_of_bounds,
-     {"read before"},
-     {"reads", "data[-1], but data has"}},
-    {"shared_write_past_the_end",
-     FindingKind::out_of_bounds,
-     {"shared write past"},
-     {"writes", "first[32], but first has 32 elements"}},
-    {"dynamic_read_past_the_end",
-     FindingKind::out_of_bounds,
-     {"dynamic read past"},
-     {"reads", "byte 124 of dynamic shared memory, but", "has 124 bytes"}},
-    {"host_pointer", FindingKind::host_pointer, {"from host"}, {"a host pointer"}},
-    {"warp_without_syncwarp",
-     FindingKind::race,
-     {"legacy"},
-     {"lanes[", "neither __syncwarp() nor a barrier"}},
-    {"last_block_without_fence",
-     FindingKind::race,
-     {"no fence writes", "no fence reads"},
-     {"data["}},
-    {"factors_loaded_without_barrier",
-     FindingKind::race,
-     {"staged writes", "staged loads"},
-     {"staged[", "neither __syncwarp() nor a barrier"}},
-    {"sums_read_without_syncwarp",
-     FindingKind::race,
-     {"sums are stored", "sums are read"},
-     {"sums["}},
-    {"factors_loaded_past_the_end",
-     FindingKind::out_of_bounds,
-     {"loads past"},
-     {"factors has 120 elements"}},
-    {"plain_read_of_an_atomic",
-     FindingKind::race,
-     {"mixed updates", "mixed reads"},
-     {"updates it atomically"}},
-};
-
 }  // namespace
 
 TEST_CASE("each error is found with its source lines, in every order of threads") {
-    for (const WrongKernel& wrong : wrong_kernels) {
-        auto parts = wrong.texts;
-        for (const std::string& line : wrong.lines) parts.push_back(line_of(line));
-        simt_test::in_every_order([&] { check_finds(wrong.launcher, wrong.kind, parts); });
-    }
+    for (const WrongKernel& wrong : wrong_kernels)
+        simt_test::in_every_order([&] { check_finds(wrong); });
 }
 
 TEST_CASE("an access that would end the process ends the launch, with a finding") {
@@ -142,8 +113,8 @@ TEST_CASE("an access that would end the process ends the launch, with a finding"
     CHECK(contains(take_error(), "an illegal memory access was encountered"));
     const auto findings = take_findings();
     REQUIRE(findings.size() == 1);
-    CHECK(findings[0].kind == FindingKind::out_of_bounds);
-    CHECK(contains(findings[0].text, line_of("to unmapped")));
+    CHECK(findings[0].kind == out_of_bounds);
+    CHECK(contains(findings[0].text, lines_of("global_write_to_unmapped")[0]));
     CHECK(run_on("cpu-checked", "mask_names_absent_lane")[0] == 1.0f);
     CHECK(take_error() == "");
 }
@@ -152,7 +123,7 @@ TEST_CASE("a matrix that part of a warp loads is an error") {
     run_on("cpu-checked", "factors_loaded_by_half_a_warp");
     simt_test::check_contains(
         take_error(), {"a matrix of wmma that not all 32 lanes of a warp load or store together",
-                       line_of("half loads")});
+                       lines_of("factors_loaded_by_half_a_warp")[0]});
     take_findings();
 }
 

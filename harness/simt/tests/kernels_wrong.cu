@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that are wrong in one way each. The tests find a line by the comment on it.
+// Kernels that are wrong in one way each. A comment on the wrong lines names the launcher.
 #include <cuda_runtime.h>
 #include <mma.h>
 
@@ -14,8 +14,8 @@ __global__ void reuse(float* data) {
     const unsigned i = threadIdx.x;
     scratch[i] = data[i];
     __syncthreads();
-    const float other = scratch[63 - i];  // line: reuse reads
-    scratch[i] = other + 1.0f;            // line: reuse writes
+    const float other = scratch[63 - i];  // line: scratch_reused_without_barrier
+    scratch[i] = other + 1.0f;            // line: scratch_reused_without_barrier
     __syncthreads();
     data[i] = scratch[i];
 }
@@ -23,8 +23,8 @@ LAUNCHER(scratch_reused_without_barrier) { reuse<<<1, 64>>>(call.data); }
 
 __global__ void neighbour_block(float* data) {
     const unsigned i = blockIdx.x;
-    const float left = i > 0 ? data[i - 1] : 0.0f;  // line: neighbour reads
-    data[i] = left + 1.0f;                          // line: neighbour writes
+    const float left = i > 0 ? data[i - 1] : 0.0f;  // line: race_between_blocks
+    data[i] = left + 1.0f;                          // line: race_between_blocks
 }
 LAUNCHER(race_between_blocks) { neighbour_block<<<4, 1>>>(call.data); }
 
@@ -32,7 +32,7 @@ __global__ void unwritten(float* data) {
     __shared__ float tile[32];
     if (threadIdx.x < 31) tile[threadIdx.x] = data[threadIdx.x];
     __syncthreads();
-    data[threadIdx.x] = tile[threadIdx.x];  // line: unwritten reads
+    data[threadIdx.x] = tile[threadIdx.x];  // line: read_of_unwritten_shared
 }
 LAUNCHER(read_of_unwritten_shared) { unwritten<<<1, 32>>>(call.data); }
 
@@ -40,27 +40,27 @@ __global__ void cleared(float* data) {
     __shared__ float tile[32];
     tile[threadIdx.x] = 1.0f;
     __syncthreads();
-    if (threadIdx.x == 31) memset(tile, 0, sizeof tile);  // line: cleared at once
-    data[threadIdx.x] = tile[threadIdx.x];                // line: cleared reads
+    if (threadIdx.x == 31) memset(tile, 0, sizeof tile);  // line: cleared_without_barrier
+    data[threadIdx.x] = tile[threadIdx.x];                // line: cleared_without_barrier
 }
 LAUNCHER(cleared_without_barrier) { cleared<<<1, 32>>>(call.data); }
 
 __global__ void plain_sum(float* data, int count) {
     for (int i = threadIdx.x; i < count; i += blockDim.x) {
-        if (i > 0) data[0] += data[i];  // line: plain sum
+        if (i > 0) data[0] += data[i];  // line: plain_add_for_atomic
     }
 }
 LAUNCHER(plain_add_for_atomic) { plain_sum<<<1, 33>>>(call.data, call.count); }
 
 __global__ void from_exited(float* data, int count) {
     if (threadIdx.x >= unsigned(count)) return;
-    data[threadIdx.x] = __shfl_down_sync(0xffffffffu, data[threadIdx.x], 1);  // line: from exited
+    data[threadIdx.x] = __shfl_down_sync(~0u, data[threadIdx.x], 1);  // line: shuffle_from_exited
 }
-LAUNCHER(shuffle_from_exited_lane) { from_exited<<<1, 32>>>(call.data, 20); }
+LAUNCHER(shuffle_from_exited) { from_exited<<<1, 32>>>(call.data, 20); }
 
 __global__ void absent_lane(float* data) {
     if (threadIdx.x >= 8) return;
-    __syncwarp(0x1ffu);  // line: absent lane
+    __syncwarp(0x1ffu);  // line: mask_names_absent_lane
     data[threadIdx.x] = 1.0f;
 }
 LAUNCHER(mask_names_absent_lane) { absent_lane<<<1, 32>>>(call.data); }
@@ -68,26 +68,26 @@ LAUNCHER(mask_names_absent_lane) { absent_lane<<<1, 32>>>(call.data); }
 __global__ void two_barriers(float* data) {
     if (threadIdx.x < 32) {
         data[threadIdx.x] = 1.0f;
-        __syncthreads();  // line: first barrier
+        __syncthreads();  // line: different_barriers
     } else {
-        __syncthreads();  // line: second barrier
+        __syncthreads();  // line: different_barriers
     }
 }
 LAUNCHER(different_barriers) { two_barriers<<<1, 64>>>(call.data); }
 
 __global__ void write_past(float* data, int count) {
-    if (threadIdx.x <= unsigned(count)) data[threadIdx.x] = 1.0f;  // line: write past
+    if (threadIdx.x <= unsigned(count)) data[threadIdx.x] = 1.0f;  // line: write_past_the_end
 }
-LAUNCHER(global_write_past_the_end) { write_past<<<1, 96>>>(call.data, call.count); }
+LAUNCHER(write_past_the_end) { write_past<<<1, 96>>>(call.data, call.count); }
 __global__ void read_before(float* data) {
-    data[threadIdx.x] = data[int(threadIdx.x) - 1];  // line: read before
+    data[threadIdx.x] = data[int(threadIdx.x) - 1];  // line: read_before_the_start
 }
-LAUNCHER(global_read_before_the_start) { read_before<<<1, 1>>>(call.data); }
+LAUNCHER(read_before_the_start) { read_before<<<1, 1>>>(call.data); }
 
 __global__ void shared_write_past(float* data) {
     __shared__ float first[32];
     __shared__ float second[32];
-    first[threadIdx.x + 1] = data[threadIdx.x];  // line: shared write past
+    first[threadIdx.x + 1] = data[threadIdx.x];  // line: shared_write_past_the_end
     second[threadIdx.x] = 0.0f;
     __syncthreads();
     data[threadIdx.x] = first[threadIdx.x + (threadIdx.x == 0)] + second[threadIdx.x];
@@ -97,16 +97,16 @@ __global__ void dynamic_read_past(float* data) {
     extern __shared__ float dynamic[];
     dynamic[threadIdx.x] = data[threadIdx.x];
     __syncthreads();
-    data[threadIdx.x] = dynamic[threadIdx.x + 1];  // line: dynamic read past
+    data[threadIdx.x] = dynamic[threadIdx.x + 1];  // line: dynamic_read_past_the_end
 }
 LAUNCHER(dynamic_read_past_the_end) { dynamic_read_past<<<1, 31, 31 * sizeof(float)>>>(call.data); }
 __global__ void next_page(float* data, int count) {
-    data[count + 64 + threadIdx.x] = 1.0f;  // line: to unmapped
+    data[count + 64 + threadIdx.x] = 1.0f;  // line: global_write_to_unmapped
 }
 LAUNCHER(global_write_to_unmapped) { next_page<<<1, 1>>>(call.data, call.count); }
 
 __global__ void from_host(float* data, const float* host) {
-    data[threadIdx.x] = host[threadIdx.x];  // line: from host
+    data[threadIdx.x] = host[threadIdx.x];  // line: host_pointer
 }
 LAUNCHER(host_pointer) {
     float* host = new float[64];
@@ -122,7 +122,7 @@ __global__ void legacy(float* data) {
     lanes[i] = data[i];
     lanes[i + 32] = 0.0f;
     for (int step = 16; step > 0; step /= 2) {
-        lanes[i] = lanes[i] + lanes[i + step];  // line: legacy
+        lanes[i] = lanes[i] + lanes[i + step];  // line: warp_without_syncwarp
     }
     data[i] = lanes[i];
 }
@@ -133,13 +133,13 @@ __device__ unsigned tickets;
 __global__ void no_fence(float* data) {
     __shared__ bool is_last;
     if (threadIdx.x == 0) {
-        data[blockIdx.x] = blockIdx.x + 1.0f;  // line: no fence writes
+        data[blockIdx.x] = blockIdx.x + 1.0f;  // line: last_block_without_fence
         is_last = atomicAdd(&tickets, 1u) == gridDim.x - 1;
     }
     __syncthreads();
     if (!is_last || threadIdx.x != 0) return;
     float sum = 0.0f;
-    for (unsigned i = 0; i < gridDim.x; ++i) sum += data[i];  // line: no fence reads
+    for (unsigned i = 0; i < gridDim.x; ++i) sum += data[i];  // line: last_block_without_fence
     data[0] = sum;
     tickets = 0;
 }
@@ -147,8 +147,8 @@ LAUNCHER(last_block_without_fence) { no_fence<<<4, 32>>>(call.data); }
 
 // A plain read of what others update atomically.
 __global__ void mixed(float* data, int* counter) {
-    atomicAdd(counter, 1);         // line: mixed updates
-    data[threadIdx.x] = *counter;  // line: mixed reads
+    atomicAdd(counter, 1);         // line: plain_read_of_an_atomic
+    data[threadIdx.x] = *counter;  // line: plain_read_of_an_atomic
 }
 LAUNCHER(plain_read_of_an_atomic) {
     mixed<<<1, 32>>>(call.data, reinterpret_cast<int*>(call.data + 64));
@@ -157,29 +157,29 @@ LAUNCHER(plain_read_of_an_atomic) {
 // Factors are loaded while other lanes may still store theirs.
 __global__ void staged_factors(float* data) {
     __shared__ __align__(32) float staged[128];
-    for (int i = threadIdx.x; i < 128; i += 32) staged[i] = data[i % 64];  // line: staged writes
+    for (int i = threadIdx.x; i < 128; i += 32) staged[i] = data[i % 64];  // line: staged_factors
     Factor a;
-    wmma::load_matrix_sync(a, staged, 8);  // line: staged loads
+    wmma::load_matrix_sync(a, staged, 8);  // line: staged_factors
     data[threadIdx.x] = a.x[0];
 }
-LAUNCHER(factors_loaded_without_barrier) { staged_factors<<<1, 32>>>(call.data); }
+LAUNCHER(staged_factors) { staged_factors<<<1, 32>>>(call.data); }
 
 // A warp's own sums are read by other lanes than those that stored them.
 __global__ void own_sums(float* data) {
     __shared__ __align__(32) float sums[256];
     wmma::fragment<wmma::accumulator, 16, 16, 8, float> sum;
     wmma::fill_fragment(sum, 1.0f);
-    wmma::store_matrix_sync(sums, sum, 16, wmma::mem_row_major);  // line: sums are stored
-    data[threadIdx.x] = sums[8 * threadIdx.x + 12 & 255];         // line: sums are read
+    wmma::store_matrix_sync(sums, sum, 16, wmma::mem_row_major);  // line: own_sums
+    data[threadIdx.x] = sums[8 * threadIdx.x + 12 & 255];         // line: own_sums
 }
-LAUNCHER(sums_read_without_syncwarp) { own_sums<<<1, 32>>>(call.data); }
+LAUNCHER(own_sums) { own_sums<<<1, 32>>>(call.data); }
 
 __global__ void loads_past(float* data) {
     __shared__ __align__(32) float factors[120];
     for (int i = threadIdx.x; i < 120; i += 32) factors[i] = data[i % 32];
     __syncthreads();
     Factor a;
-    wmma::load_matrix_sync(a, factors, 8);  // line: loads past
+    wmma::load_matrix_sync(a, factors, 8);  // line: factors_loaded_past_the_end
     data[threadIdx.x] = a.x[0];
 }
 LAUNCHER(factors_loaded_past_the_end) { loads_past<<<1, 32>>>(call.data); }
@@ -187,7 +187,7 @@ LAUNCHER(factors_loaded_past_the_end) { loads_past<<<1, 32>>>(call.data); }
 __global__ void half_loads(float* data) {
     Factor a;
     if (threadIdx.x >= 16) return;
-    wmma::load_matrix_sync(a, data, 8);  // line: half loads
+    wmma::load_matrix_sync(a, data, 8);  // line: factors_loaded_by_half_a_warp
     data[threadIdx.x] = a.x[0];
 }
 LAUNCHER(factors_loaded_by_half_a_warp) { half_loads<<<1, 32>>>(call.data); }
