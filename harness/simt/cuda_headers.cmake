@@ -67,6 +67,7 @@ gradverify_simt_forwards(curand_kernel.h
     curand_normal.h
     curand_philox4x32_x.h
     curand_uniform.h)
+gradverify_simt_forwards(gradverify_simt/mma.hpp mma.h)
 gradverify_simt_forwards(nvtx3/nvToolsExt.h nvToolsExt.h)
 
 gradverify_simt_refuses("algorithms for the whole device"

@@ -17,24 +17,14 @@ constexpr std::uint64_t undefined_value = ~std::uint64_t{0};
 
 std::uint32_t combined(WarpOp op, std::uint32_t x, std::uint32_t y) {
     const auto a = static_cast<std::int32_t>(x), b = static_cast<std::int32_t>(y);
-    switch (op) {
-        case WarpOp::reduce_add:
-            return x + y;
-        case WarpOp::reduce_min_signed:
-            return static_cast<std::uint32_t>(std::min(a, b));
-        case WarpOp::reduce_max_signed:
-            return static_cast<std::uint32_t>(std::max(a, b));
-        case WarpOp::reduce_min_unsigned:
-            return std::min(x, y);
-        case WarpOp::reduce_max_unsigned:
-            return std::max(x, y);
-        case WarpOp::reduce_and:
-            return x & y;
-        case WarpOp::reduce_or:
-            return x | y;
-        default:
-            return x ^ y;
-    }
+    if (op == WarpOp::reduce_add) return x + y;
+    if (op == WarpOp::reduce_min_signed) return static_cast<std::uint32_t>(std::min(a, b));
+    if (op == WarpOp::reduce_max_signed) return static_cast<std::uint32_t>(std::max(a, b));
+    if (op == WarpOp::reduce_min_unsigned) return std::min(x, y);
+    if (op == WarpOp::reduce_max_unsigned) return std::max(x, y);
+    if (op == WarpOp::reduce_and) return x & y;
+    if (op == WarpOp::reduce_or) return x | y;
+    return x ^ y;
 }
 
 }  // namespace

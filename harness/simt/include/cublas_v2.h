@@ -202,16 +202,12 @@ inline cublasStatus_t cublasGemmStridedBatchedEx(
                                                const T* alpha, const T* a, int lda, const T* x,    \
                                                int x_step, const T* beta, T* y, int y_step) {      \
         const bool plain = op == CUBLAS_OP_N;                                                      \
+        const cublasOperation_t op_b = plain ? CUBLAS_OP_T : CUBLAS_OP_N;                          \
+        const int outputs = plain ? m : n, inputs = plain ? n : m;                                 \
         /* as rows: y = alpha x op(A)^T + beta y */                                                \
-        return gradverify::simt::unit::Gemm{CUBLAS_OP_N,                                           \
-                                            plain ? CUBLAS_OP_T : CUBLAS_OP_N,                     \
-                                            1,                                                     \
-                                            plain ? m : n,                                         \
-                                            plain ? n : m,                                         \
-                                            x_step,                                                \
-                                            lda,                                                   \
-                                            y_step}                                                \
-            .run(*alpha, x, a, *beta, y);                                                          \
+        const gradverify::simt::unit::Gemm rows{CUBLAS_OP_N, op_b,   1,   outputs,                 \
+                                                inputs,      x_step, lda, y_step};                 \
+        return rows.run(*alpha, x, a, *beta, y);                                                   \
     }                                                                                              \
     inline cublasStatus_t cublas##LETTER##axpy(cublasHandle_t, int n, const T* alpha, const T* x,  \
                                                int x_step, T* y, int y_step) {                     \

@@ -61,6 +61,5 @@ class Stream {
 
 void rewrite_launches(Stream& stream);
 void rewrite_shared_variables(Stream& stream);
-void rewrite_inline_ptx(Stream& stream);
 
 }  // namespace gradverify::simt::rewrite

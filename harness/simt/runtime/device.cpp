@@ -23,23 +23,10 @@ cudaError_t refuse(cudaError_t error, const char* text) {
 
 }  // namespace
 
-cudaError_t cudaGetDeviceCount(int* count) {
-    *count = 1;
-    return cudaSuccess;
-}
-cudaError_t cudaGetDevice(int* device) {
-    *device = 0;
-    return cudaSuccess;
-}
 cudaError_t cudaSetDevice(int device) {
     return device == 0 ? cudaSuccess
                        : refuse(cudaErrorInvalidDevice, "cudaSetDevice: the only device is 0");
 }
-cudaError_t cudaRuntimeGetVersion(int* version) {
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
-cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
     *free_bytes = *total_bytes = gs::device_memory_bytes;
     return cudaSuccess;

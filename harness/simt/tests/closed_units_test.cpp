@@ -11,12 +11,6 @@ namespace {
 
 constexpr int elements = 4;
 
-std::vector<float> run(const std::string& name) {
-    const simt_test::DeviceFloats device(elements);
-    simt_test::launchers().at(name)({device.data, elements, elements});
-    return {device.data, device.data + elements};
-}
-
 std::vector<float> all(float value) { return std::vector<float>(elements, value); }
 
 std::vector<std::string> variants() {
@@ -31,10 +25,13 @@ TEST_CASE("units of one file run their own inline functions, statics and templat
     gradverify::simt::take_accesses_checked();
     for (const std::string& variant : variants()) {
         CAPTURE(variant);
+        const auto run_unit = [&](const char* unit) {
+            return simt_test::run(unit, elements, 0, variant);
+        };
         // factor + calls of the static + 100 template variable + 1000 inline variable
-        CHECK(run(variant + "/unit_one") == all(1 + 1 + 100 + 1000));
-        CHECK(run(variant + "/unit_ten") == all(10 + 10 + 1000 + 10000));
-        CHECK(run(variant + "/unit_one") == all(1 + 2 + 100 + 2000));
+        CHECK(run_unit("unit_one") == all(1 + 1 + 100 + 1000));
+        CHECK(run_unit("unit_ten") == all(10 + 10 + 1000 + 10000));
+        CHECK(run_unit("unit_one") == all(1 + 2 + 100 + 2000));
         CHECK(gradverify::simt::take_error() == "");
         CHECK(gradverify::simt::take_accesses_checked() == (variant == "cpu" ? 0 : 3 * elements));
     }

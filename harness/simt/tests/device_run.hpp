@@ -34,9 +34,10 @@ struct NamedScope {
     ~NamedScope() { gradverify::simt::describe_buffers({}); }
 };
 
-inline std::vector<float> run(const std::string& name, int count, int block = 0) {
+inline std::vector<float> run(const std::string& name, int count, int block = 0,
+                              const std::string& variant = "cpu") {
     const DeviceFloats device(count);
-    launchers().at("cpu/" + name)({device.data, count, block});
+    launchers().at(variant + "/" + name)({device.data, count, block});
     return {device.data, device.data + count};
 }
 

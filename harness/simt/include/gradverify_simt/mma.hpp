@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvcuda::wmma. Each lane loads and stores its own elements; the product is one collective of the
-// warp (warp_product.cpp). CUDA leaves open which these are, but accumulators of one shape agree.
+// nvcuda::wmma of half, bfloat16, tf32 and double. Each lane loads and stores its own elements; the
+// product is one collective of the warp (warp_product.cpp). CUDA leaves open which these are, but
+// accumulators of one shape agree.
 #pragma once
 #pragma GCC system_header
 
@@ -9,6 +10,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
 #include "gradverify_simt/state.hpp"
 #include "gradverify_simt/sync.hpp"
 

@@ -34,9 +34,7 @@
         template <class I>                                                                         \
         requires(std::is_integral_v<I>)                                                            \
         CONVERSION constexpr T(I value) : T(static_cast<double>(value)) {}                         \
-        CONVERSION constexpr operator float() const {                                              \
-            return gradverify_format::to_float(gradverify_bits);                                   \
-        }                                                                                          \
+        CONVERSION constexpr operator float() const { return gradverify_float(); }                 \
         constexpr operator T##_raw() const { return {gradverify_bits}; }                           \
         constexpr float gradverify_float() const {                                                 \
             return gradverify_format::to_float(gradverify_bits);                                   \
@@ -51,6 +49,9 @@
         constexpr T2(const T& low, const T& high) : x(low), y(high) {}                             \
         constexpr T2(T2##_raw raw) : x(T##_raw{raw.x}), y(T##_raw{raw.y}) {}                       \
         constexpr operator T2##_raw() const { return {x.gradverify_bits, y.gradverify_bits}; }     \
+        static constexpr T2 gradverify_of(float low, float high) {                                 \
+            return T2(T::gradverify_of(low), T::gradverify_of(high));                              \
+        }                                                                                          \
     };
 
 #define GRADVERIFY_SIMT_NARROW_ARITHMETIC(T, ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE) \
@@ -124,17 +125,16 @@ T narrow_extreme(T a, T b) {
         return T2(__hfma##SUFFIX(a.x, b.x, c.x), __hfma##SUFFIX(a.y, b.y, c.y)); \
     }
 /// A comparison of two numbers, of each half of a pair (1 or 0), and of both halves (`__hb...`).
-#define GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, SUFFIX, VALUE)           \
-    inline bool __h##SUFFIX(T a, T b) {                                   \
-        const float x = a.gradverify_float(), y = b.gradverify_float();   \
-        return VALUE;                                                     \
-    }                                                                     \
-    inline T2 __h##SUFFIX##2(T2 a, T2 b) {                                \
-        return T2(T::gradverify_of(__h##SUFFIX(a.x, b.x) ? 1.0f : 0.0f),  \
-                  T::gradverify_of(__h##SUFFIX(a.y, b.y) ? 1.0f : 0.0f)); \
-    }                                                                     \
-    inline bool __hb##SUFFIX##2(T2 a, T2 b) {                             \
-        return __h##SUFFIX(a.x, b.x) && __h##SUFFIX(a.y, b.y);            \
+#define GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, SUFFIX, VALUE)                 \
+    inline bool __h##SUFFIX(T a, T b) {                                         \
+        const float x = a.gradverify_float(), y = b.gradverify_float();         \
+        return VALUE;                                                           \
+    }                                                                           \
+    inline T2 __h##SUFFIX##2(T2 a, T2 b) {                                      \
+        return T2::gradverify_of(__h##SUFFIX(a.x, b.x), __h##SUFFIX(a.y, b.y)); \
+    }                                                                           \
+    inline bool __hb##SUFFIX##2(T2 a, T2 b) {                                   \
+        return __h##SUFFIX(a.x, b.x) && __h##SUFFIX(a.y, b.y);                  \
     }
 
 #define GRADVERIFY_SIMT_NARROW_FUNCTIONS(T, T2)                                                 \
@@ -171,9 +171,7 @@ T narrow_extreme(T a, T b) {
     inline int __hisinf(T a) {                                                                  \
         return std::isinf(a.gradverify_float()) ? (a.gradverify_float() > 0 ? 1 : -1) : 0;      \
     }                                                                                           \
-    inline T2 __hisnan2(T2 a) {                                                                 \
-        return T2(T::gradverify_of(__hisnan(a.x)), T::gradverify_of(__hisnan(a.y)));            \
-    }                                                                                           \
+    inline T2 __hisnan2(T2 a) { return T2::gradverify_of(__hisnan(a.x), __hisnan(a.y)); }       \
     GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, eq, x == y)                                        \
     GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, ne, x < y || y < x)                                \
     GRADVERIFY_SIMT_NARROW_COMPARISON(T, T2, lt, x < y)                                         \
@@ -237,13 +235,9 @@ T narrow_extreme(T a, T b) {
         return T::gradverify_of(::gradverify::simt::unit::to_odd_float(a));                 \
     }                                                                                       \
     inline float __##WORD##2float(T a) { return a.gradverify_float(); }                     \
-    inline T2 __float2##WORD##2_rn(float a) {                                               \
-        return T2(T::gradverify_of(a), T::gradverify_of(a));                                \
-    }                                                                                       \
-    inline T2 __floats2##WORD##2_rn(float a, float b) {                                     \
-        return T2(T::gradverify_of(a), T::gradverify_of(b));                                \
-    }                                                                                       \
-    inline T2 __float22##WORD##2_rn(float2 a) { return __floats2##WORD##2_rn(a.x, a.y); }   \
+    inline T2 __float2##WORD##2_rn(float a) { return T2::gradverify_of(a, a); }             \
+    inline T2 __floats2##WORD##2_rn(float a, float b) { return T2::gradverify_of(a, b); }   \
+    inline T2 __float22##WORD##2_rn(float2 a) { return T2::gradverify_of(a.x, a.y); }       \
     inline float2 __##WORD##22float2(T2 a) {                                                \
         return {a.x.gradverify_float(), a.y.gradverify_float()};                            \
     }                                                                                       \

@@ -19,13 +19,9 @@ cudaError_t cudaGetLastError();
 cudaError_t cudaPeekAtLastError();
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaDeviceReset();
-cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
-cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
-cudaError_t cudaRuntimeGetVersion(int* version);
-cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes);
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes);
@@ -51,6 +47,18 @@ cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to);
+
+// What is always the same.
+#define GRADVERIFY_SIMT_CONSTANT(NAME, VALUE) \
+    inline cudaError_t NAME(int* constant) {  \
+        *constant = VALUE;                    \
+        return cudaSuccess;                   \
+    }
+GRADVERIFY_SIMT_CONSTANT(cudaGetDeviceCount, 1)
+GRADVERIFY_SIMT_CONSTANT(cudaGetDevice, 0)
+GRADVERIFY_SIMT_CONSTANT(cudaRuntimeGetVersion, CUDART_VERSION)
+GRADVERIFY_SIMT_CONSTANT(cudaDriverGetVersion, CUDART_VERSION)
+#undef GRADVERIFY_SIMT_CONSTANT
 
 // The CPU device tells no kernel from another.
 cudaError_t gradverify_simt_func_set_attribute(const void* function, cudaFuncAttribute attribute,

@@ -49,17 +49,15 @@ static void check_load_and_store(construct::Report& report, const std::string& n
                      [=](int i) { return i < end ? float(i + 1) : 0.0f; });
     }
 }
+#define CHECK_ALGORITHM(NAME) \
+    check_load_and_store<cub::BLOCK_LOAD_##NAME, cub::BLOCK_STORE_##NAME>(report, #NAME)
 CONSTRUCT(cub_loads_and_stores) {
-    check_load_and_store<cub::BLOCK_LOAD_DIRECT, cub::BLOCK_STORE_DIRECT>(report, "direct");
-    check_load_and_store<cub::BLOCK_LOAD_STRIPED, cub::BLOCK_STORE_STRIPED>(report, "striped");
-    check_load_and_store<cub::BLOCK_LOAD_VECTORIZE, cub::BLOCK_STORE_VECTORIZE>(report,
-                                                                                "vectorize");
-    check_load_and_store<cub::BLOCK_LOAD_TRANSPOSE, cub::BLOCK_STORE_TRANSPOSE>(report,
-                                                                                "transpose");
-    check_load_and_store<cub::BLOCK_LOAD_WARP_TRANSPOSE, cub::BLOCK_STORE_WARP_TRANSPOSE>(
-        report, "warp transpose");
-    check_load_and_store<cub::BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED,
-                         cub::BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED>(report, "by slices");
+    CHECK_ALGORITHM(DIRECT);
+    CHECK_ALGORITHM(STRIPED);
+    CHECK_ALGORITHM(VECTORIZE);
+    CHECK_ALGORITHM(TRANSPOSE);
+    CHECK_ALGORITHM(WARP_TRANSPOSE);
+    CHECK_ALGORITHM(WARP_TRANSPOSE_TIMESLICED);
 }
 
 template <bool is_sliced>
@@ -100,20 +98,13 @@ CONSTRUCT(cub_exchanges) {
         const int striped = i * threads + thread;
         const int of_warp = own / (32 * items) * 32 * items;
         const int lane = thread % 32, from = own - of_warp;
-        switch (at / count) {
-            case 0:  // item own of a striped arrangement
-                return own % threads * items + own / threads;
-            case 1:
-                return striped;
-            case 2:
-                return of_warp + from % 32 * items + from / 32;
-            case 3:
-                return of_warp + i * 32 + lane;
-            case 4:
-                return count - 1 - own;
-            default:
-                return count - 1 - striped;
-        }
+        const int want[] = {own % threads * items + own / threads,  // item own, were they striped
+                            striped,
+                            of_warp + from % 32 * items + from / 32,
+                            of_warp + i * 32 + lane,
+                            count - 1 - own,
+                            count - 1 - striped};
+        return want[at / count];
     });
 }
 
