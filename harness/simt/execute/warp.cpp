@@ -87,42 +87,34 @@ void Warp::compute(const Pending& pending) {
     const auto give_all = [&](std::uint64_t value) {
         for_each_bit(pending.arrived, [&](unsigned lane) { results_[lane] = value; });
     };
+    if (pending.op == WarpOp::sync) return;
+    if (pending.op == WarpOp::shuffle) return shuffle(pending);
+    if (pending.op == WarpOp::active) return give_all(pending.arrived);
+    if (pending.op == WarpOp::match_any || pending.op == WarpOp::match_all) return match(pending);
+    if (pending.op == WarpOp::matrix_product)
+        return give_all(pending.arrived == ~0u && multiply(values_));
+    if (pending.op == WarpOp::same_matrix)
+        return give_all(pending.arrived == ~0u &&
+                        std::ranges::count(values_, values_[0]) == warp_lanes);
     unsigned votes = 0;
-    switch (pending.op) {
-        case WarpOp::sync:
-            return;
-        case WarpOp::active:
-            return give_all(pending.arrived);
-        case WarpOp::shuffle:
-            if (pending.arrived == ~0u) {
-                for (unsigned lane = 0; lane < 32; ++lane) results_[lane] = values_[sources_[lane]];
-                return;
-            }
-            for_each_bit(pending.arrived, [&](unsigned lane) {
-                const unsigned source = sources_[lane];
-                const bool takes_part = (pending.arrived >> source & 1u) != 0;
-                results_[lane] = takes_part ? values_[source] : undefined_value;
-            });
-            return;
-        case WarpOp::ballot:
-        case WarpOp::any:
-        case WarpOp::all:
-            for_each_bit(pending.arrived,
-                         [&](unsigned lane) { votes |= values_[lane] != 0 ? 1u << lane : 0u; });
-            if (pending.op == WarpOp::ballot) return give_all(votes);
-            if (pending.op == WarpOp::any) return give_all(votes != 0);
-            return give_all(votes == pending.arrived);
-        case WarpOp::match_any:
-        case WarpOp::match_all:
-            return match(pending);
-        case WarpOp::matrix_product:
-            return give_all(pending.arrived == ~0u && multiply(values_));
-        case WarpOp::same_matrix:
-            return give_all(pending.arrived == ~0u &&
-                            std::ranges::count(values_, values_[0]) == warp_lanes);
-        default:
-            return give_all(reduce(pending));
+    for_each_bit(pending.arrived,
+                 [&](unsigned lane) { votes |= values_[lane] != 0 ? 1u << lane : 0u; });
+    if (pending.op == WarpOp::ballot) return give_all(votes);
+    if (pending.op == WarpOp::any) return give_all(votes != 0);
+    if (pending.op == WarpOp::all) return give_all(votes == pending.arrived);
+    give_all(reduce(pending));
+}
+
+void Warp::shuffle(const Pending& pending) {
+    if (pending.arrived == ~0u) {
+        for (unsigned lane = 0; lane < 32; ++lane) results_[lane] = values_[sources_[lane]];
+        return;
     }
+    for_each_bit(pending.arrived, [&](unsigned lane) {
+        const unsigned source = sources_[lane];
+        const bool takes_part = (pending.arrived >> source & 1u) != 0;
+        results_[lane] = takes_part ? values_[source] : undefined_value;
+    });
 }
 
 void Warp::match(const Pending& pending) {

@@ -71,6 +71,7 @@ class Warp {
     void tell_detector(const Pending& pending) const;
     std::uint64_t reduce(const Pending& pending) const;
     void match(const Pending& pending);
+    void shuffle(const Pending& pending);
 
     unsigned exited_ = 0;
     unsigned pending_count_ = 0;

@@ -100,7 +100,7 @@ void HappensBefore::synchronise(std::uintptr_t address, unsigned rank, SyncAcces
     if (access.reads) {
         const auto found = locations_.find(address);
         if (found != locations_.end()) {
-            add(acquired_by_thread_[rank], {&found->second, found->second.releases.size()});
+            add(acquired_by_thread_[rank], {&found->second, found->second.size()});
         }
     }
     if (access.writes && block_has_fences_) release(address, rank);
@@ -119,7 +119,7 @@ void HappensBefore::release(std::uintptr_t address, unsigned rank) {
         release.of_warp = std::make_shared<const WarpFences>(of_warp);
     }
     if (release.fence || release.of_block || release.of_warp) {
-        locations_[address].releases.push_back(std::move(release));
+        locations_[address].push_back(std::move(release));
     }
 }
 
@@ -188,7 +188,8 @@ bool HappensBefore::is_acquired(const Access& earlier, AcquiredList acquired) co
             for (; expanded[i] < acquired[i].count; ++expanded[i]) {
                 if (++searched > releases_searched) return true;
                 grows = true;
-                const Fence* fence = acquired[i].location->releases[expanded[i]].fence.get();
+                const Location& location = *acquired[i].location;
+                const Fence* fence = location[expanded[i]].fence.get();
                 if (fence == nullptr) continue;
                 for (const Acquired& further : fence->acquired) add(acquired, further);
                 expanded.resize(acquired.size());
@@ -200,7 +201,7 @@ bool HappensBefore::is_acquired(const Access& earlier, AcquiredList acquired) co
 
 bool HappensBefore::is_covered(const Access& earlier, std::uint32_t block, const AcquiredList& by) {
     for (const Acquired& acquired : by) {
-        const std::span releases(acquired.location->releases.data(), acquired.count);
+        const std::span releases(acquired.location->data(), acquired.count);
         // clang 14 can't read what std::ranges::equal_range returns.
         auto one = std::ranges::lower_bound(releases, block, {}, &Release::block_first);
         for (; one != releases.end() && one->block_first == block; ++one)

@@ -58,7 +58,8 @@ class HappensBefore {
     uint3 block_index_of(std::uint32_t segment) const { return block_of(segment).index; }
 
   private:
-    struct Location;
+    struct Release;
+    using Location = std::vector<Release>;  ///< the releases at an address, by block
     /// The first `count` releases of a location, which a thread has acquired.
     struct Acquired {
         const Location* location;
@@ -94,9 +95,6 @@ class HappensBefore {
         std::shared_ptr<const WarpFences> of_warp;
 
         bool covers(const Access& earlier) const;
-    };
-    struct Location {
-        std::vector<Release> releases;  ///< by block
     };
     struct Block {
         std::uint32_t first_segment;

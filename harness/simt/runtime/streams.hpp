@@ -45,12 +45,9 @@ class Streams {
     /// **Errors** false when it is not one that `create` gave.
     bool destroy(cudaStream_t stream);
 
-    /// A call begins: earlier work is done, but the given and the default stream each have work of
-    /// the caller, which this call's work must come after.
+    // As in simt.hpp. When a call begins, earlier work is done, but the given and the default
+    // stream each have work of the caller, which this call's work must come after.
     void begin_call(cudaStream_t given);
-    /// Why neither the given stream nor, unless `given_alone`, the default one orders the work
-    /// since then; empty when one does. Work that the host has waited for is ordered with later
-    /// work, and if it is not on the call's buffers, with earlier work.
     std::string why_unordered(bool given_alone);
 
     /// Puts a piece of work on a stream.

@@ -15,7 +15,7 @@ std::vector<float> all(float value) { return std::vector<float>(elements, value)
 
 std::vector<std::string> variants() {
     std::vector<std::string> found = {"cpu"};
-    if (simt_test::launchers().contains("cpu-checked/unit_one")) found.push_back("cpu-checked");
+    if (simt_test::launchers().contains("cpu-checked/unit_1")) found.push_back("cpu-checked");
     return found;
 }
 
@@ -29,9 +29,9 @@ TEST_CASE("units of one file run their own inline functions, statics and templat
             return simt_test::run(unit, elements, 0, variant);
         };
         // factor + calls of the static + 100 template variable + 1000 inline variable
-        CHECK(run_unit("unit_one") == all(1 + 1 + 100 + 1000));
-        CHECK(run_unit("unit_ten") == all(10 + 10 + 1000 + 10000));
-        CHECK(run_unit("unit_one") == all(1 + 2 + 100 + 2000));
+        CHECK(run_unit("unit_1") == all(1 + 1 + 100 + 1000));
+        CHECK(run_unit("unit_10") == all(10 + 10 + 1000 + 10000));
+        CHECK(run_unit("unit_1") == all(1 + 2 + 100 + 2000));
         CHECK(gradverify::simt::take_error() == "");
         CHECK(gradverify::simt::take_accesses_checked() == (variant == "cpu" ? 0 : 3 * elements));
     }
@@ -40,7 +40,7 @@ TEST_CASE("units of one file run their own inline functions, statics and templat
 
 TEST_CASE("an exception of a unit's own type is caught outside as std::exception") {
     for (const auto& [name, text] :
-         {std::pair{"cpu/unit_one", "unit 1"}, std::pair{"cpu/unit_ten", "unit 10"}}) {
+         {std::pair{"cpu/unit_1", "unit 1"}, std::pair{"cpu/unit_10", "unit 10"}}) {
         CHECK_THROWS_WITH_AS(simt_test::launchers().at(name)({nullptr, 0, 0}), text,
                              std::runtime_error);
     }

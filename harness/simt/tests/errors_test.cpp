@@ -72,7 +72,7 @@ TEST_CASE("a product of matrices needs a whole warp that asks for one product") 
         check_contains(error_of("multiply_in_a_branch"),
                        {"deadlock", "16 wait at the warp collective of", "matrices.cu:201"});
     });
-    check_contains(error_of("multiply_without_a_lane"), {"matrices.cu:221: mma_sync"});
+    check_contains(error_of("multiply_without_a_lane"), {"matrices.cu:201: mma_sync"});
 }
 
 TEST_CASE("a matrix in memory is aligned to 32 bytes, and its rows to 16") {

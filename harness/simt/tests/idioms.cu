@@ -129,13 +129,8 @@ __global__ void last_block(const float* data, float* partial, int count) {
     }
 }
 LAUNCHER(idiom_last_block) {
-    float* partial = nullptr;
-    cudaMalloc(&partial, 8 * sizeof(float));
-    last_block<false><<<7, 64>>>(call.data, partial, 200);
-    cudaMemcpy(call.data, partial + 7, sizeof(float), cudaMemcpyDeviceToDevice);
-    last_block<true><<<7, 64>>>(call.data, partial, 200);
-    cudaMemcpy(call.data + 1, partial + 7, sizeof(float), cudaMemcpyDeviceToDevice);
-    cudaFree(partial);
+    last_block<false><<<7, 64>>>(call.data + 128, call.data, 200);
+    last_block<true><<<7, 64>>>(call.data + 128, call.data + 8, 200);
 }
 
 // A warp's sum through shared memory, with a __syncwarp for each step.
@@ -206,14 +201,10 @@ __global__ void aggregated(const float* data, int* counts, int count) {
         if (group.thread_rank() == 0) atomicAdd(&counts[3], static_cast<int>(group.size()));
     }
 }
-__global__ void from_ints(const int* from, float* to) { to[threadIdx.x] = from[threadIdx.x]; }
 LAUNCHER(idiom_warp_aggregated_atomics) {
-    int* counts = nullptr;
-    cudaMalloc(&counts, 4 * sizeof(int));
+    int* counts = reinterpret_cast<int*>(call.data);
     cudaMemset(counts, 0, 4 * sizeof(int));
-    aggregated<<<3, 64>>>(call.data, counts, 150);
-    from_ints<<<1, 4>>>(counts, call.data);
-    cudaFree(counts);
+    aggregated<<<3, 64>>>(call.data + 4, counts, 150);
 }
 
 // Blocks that hand a running sum on, by flags and fences; each takes its number from a ticket.
@@ -244,14 +235,9 @@ __global__ void look_back(float* data, float* sums, volatile int* flags) {
     data[at] = before;
 }
 LAUNCHER(idiom_flags_between_blocks) {
-    float* sums = nullptr;
-    int* flags = nullptr;
-    cudaMalloc(&sums, 4 * sizeof(float));
-    cudaMalloc(&flags, 4 * sizeof(int));
+    int* flags = reinterpret_cast<int*>(call.data + 256);
     cudaMemset(flags, 0, 4 * sizeof(int));
-    look_back<<<4, 32>>>(call.data, sums, flags);
-    cudaFree(sums);
-    cudaFree(flags);
+    look_back<<<4, 32>>>(call.data, call.data + 128, flags);
 }
 
 // A lock around plain accesses, with fences on both sides.
