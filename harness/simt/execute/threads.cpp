@@ -300,14 +300,11 @@ std::string Executor::who_waits() const {
     for (unsigned i = 0; i < threads_; ++i) {
         if (fiber_of_[i] == nullptr) continue;
         const Wait& wait = fiber_of_[i]->wait;
-        std::ostringstream place;
-        if (wait.mask == 0) {
-            place << "at the barrier of " << wait.file << ':' << wait.line;
-        } else {
-            place << "at the warp collective of " << wait.file << ':' << wait.line
-                  << " with mask 0x" << std::hex << wait.mask;
-        }
-        ranks_at[place.str()].push_back(order_[i].rank);
+        const std::string at = line_of({wait.file, wait.line});
+        const std::string place = wait.mask == 0 ? "at the barrier of " + at
+                                                 : "at the warp collective of " + at +
+                                                       " with mask " + hex_text(wait.mask);
+        ranks_at[place].push_back(order_[i].rank);
     }
     std::ostringstream out;
     unsigned waiting = 0;
@@ -326,10 +323,9 @@ std::string Executor::who_waits() const {
 }
 
 [[gnu::noinline]] void Executor::record_deadlock() {
-    std::ostringstream out;
-    out << launch_text() << ": deadlock in block " << text_of(unit::state.block_index) << " of "
-        << threads_ << " threads" << who_waits();
-    fail(cudaErrorLaunchTimeout, out.str());
+    fail(cudaErrorLaunchTimeout, launch_text() + ": deadlock in block " +
+                                     text_of(unit::state.block_index) + " of " +
+                                     std::to_string(threads_) + " threads" + who_waits());
 }
 
 void Executor::deadlock() {

@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <filesystem>
 
+#include "harness/simt/faults/source_line.hpp"
 #include "harness/simt/tests/device_run.hpp"
 
 using simt_test::check_contains;
@@ -113,6 +115,18 @@ TEST_CASE("a fault beside the run-time API's own memory names no buffer of the c
     simt_test::launchers().at("cpu/write_float")({static_cast<float*>(allocated), 64, 0});
     check_contains(take_error(), {"at the unmapped page after a device allocation"});
     free_device(allocated);
+}
+
+TEST_CASE("a file is named from the current folder where it lies in it") {
+    const std::string here = std::filesystem::current_path().string();
+    CHECK(short_place(here + "/tests/../a/k.cu", 10) == "a/k.cu:10");
+    CHECK(short_place("/nowhere/k.cu", 10) == "/nowhere/k.cu:10");
+}
+
+TEST_CASE("an address without debug information has no line") {
+    int local = 0;
+    CHECK(source_of(nullptr) == "");
+    CHECK(source_of(&local) == "");
 }
 
 TEST_CASE("regions keep apart, keep their edge, and are mapped once") {

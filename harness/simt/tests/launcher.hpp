@@ -22,10 +22,6 @@ using Launcher = void (*)(const Call& call);
 bool add_launcher(const char* device, const char* name, Launcher launcher);
 std::map<std::string, Launcher>& launchers();
 
-/// Both note the byte before the address that they would return to, for source_line_test.cpp.
-void note_caller();
-[[noreturn]] void note_caller_and_throw();
-
 }  // namespace simt_test
 
 #define LAUNCHER_TEXT(NAME) #NAME
