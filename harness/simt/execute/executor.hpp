@@ -150,7 +150,7 @@ struct ParkedBlock {
     BlockThreads threads;
     uint3 index{};
     const unit::ThreadSlot* next = nullptr;
-    std::vector<char> static_shared, dynamic_shared;
+    SavedShared shared;
 };
 
 class Detector;

@@ -25,8 +25,7 @@ void Executor::grid_barrier(unit::Place place) {
 /// Puts the running block aside.
 void Executor::park() {
     auto block = std::make_unique<ParkedBlock>(
-        ParkedBlock{*this, unit::state.block_index, unit::state.next, {}, {}});
-    shared_.save(block->static_shared, block->dynamic_shared);
+        ParkedBlock{*this, unit::state.block_index, unit::state.next, shared_.save()});
     fiber_of_.fill(nullptr);
     barrier_arrived_ = 0;
     auto& where = std::exchange(at_grid_barrier_, false) ? waiting_blocks_ : spinning_blocks_;
@@ -40,7 +39,7 @@ void Executor::put_back(const ParkedBlock& block) {
     unit::state.fast_end = nullptr;
     table_order_ = Order::random_threads;  // another block's may have been drawn since
     spin_block_ = 0;
-    shared_.restore(block.static_shared, block.dynamic_shared);
+    shared_.restore(block.shared);
     if (detecting != nullptr) detecting->resume_block();
     if (std::exchange(at_grid_barrier_, false)) release_barrier();
 }

@@ -43,16 +43,15 @@ void SharedMemory::poison() noexcept {
     if (dynamic_bytes_ > 0) std::memset(dynamic_, poison_byte, dynamic_bytes_);
 }
 
-void SharedMemory::save(std::vector<char>& static_bytes, std::vector<char>& dynamic_bytes) const {
-    static_bytes.assign(static_arena_.get(), static_arena_.get() + static_used_bytes_);
-    dynamic_bytes.assign(dynamic_, dynamic_ + dynamic_bytes_);
+SavedShared SharedMemory::save() const {
+    return {{static_arena_.get(), static_arena_.get() + static_used_bytes_},
+            {dynamic_, dynamic_ + dynamic_bytes_}};
 }
 
-void SharedMemory::restore(const std::vector<char>& static_bytes,
-                           const std::vector<char>& dynamic_bytes) {
+void SharedMemory::restore(const SavedShared& saved) {
     poison();
-    std::copy(static_bytes.begin(), static_bytes.end(), static_arena_.get());
-    std::copy(dynamic_bytes.begin(), dynamic_bytes.end(), dynamic_);
+    std::ranges::copy(saved.static_bytes, static_arena_.get());
+    std::ranges::copy(saved.dynamic_bytes, dynamic_);
 }
 
 SharedArenas SharedMemory::arenas(std::size_t dynamic_bytes) const {

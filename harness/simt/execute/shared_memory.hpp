@@ -17,6 +17,10 @@ struct SharedArenas {
     std::size_t dynamic_bytes = 0;
 };
 
+struct SavedShared {
+    std::vector<char> static_bytes, dynamic_bytes;
+};
+
 class SharedMemory {
   public:
     static constexpr std::size_t default_limit_bytes = 48 * 1024;
@@ -28,8 +32,8 @@ class SharedMemory {
     void begin_launch(std::size_t dynamic_bytes);
     void poison() noexcept;
     /// Copy the memory of a block that is left, and put it back when the block goes on.
-    void save(std::vector<char>& static_bytes, std::vector<char>& dynamic_bytes) const;
-    void restore(const std::vector<char>& static_bytes, const std::vector<char>& dynamic_bytes);
+    SavedShared save() const;
+    void restore(const SavedShared& saved);
     void* dynamic() const { return dynamic_; }
     /// Where the detector looks; `dynamic_bytes` as the launch asked for them.
     SharedArenas arenas(std::size_t dynamic_bytes) const;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <iterator>
 #include <map>
 #include <mutex>
 
@@ -71,17 +70,9 @@ bool free_device(void* pointer) {
 DeviceAllocation find_allocation(std::uintptr_t page_begin, std::uintptr_t page_end) {
     DeviceMemory& memory = device_memory();
     const std::scoped_lock lock(memory.mutex);
-    // No two allocations share a page, and none begins in its mapping's last page but one's own.
-    auto after = memory.in_use.lower_bound(const_cast<void*>(pointer_to(page_end)));
-    for (int candidates = 0; candidates < 2; ++candidates) {
-        if (after != memory.in_use.end()) {
-            const auto& [pointer, block] = *after;
-            if (range_of(block.mapping).meets(page_begin, page_end))
-                return {static_cast<const char*>(pointer), std::max<std::size_t>(block.bytes, 1)};
-        }
-        if (after == memory.in_use.begin()) break;
-        --after;
-    }
+    for (const auto& [pointer, block] : memory.in_use)
+        if (range_of(block.mapping).meets(page_begin, page_end))
+            return {static_cast<const char*>(pointer), std::max<std::size_t>(block.bytes, 1)};
     return {};
 }
 
@@ -93,14 +84,10 @@ const char* describe_address(const void* address) {
     DeviceMemory& memory = device_memory();
     const std::scoped_lock lock(memory.mutex);
     const std::uintptr_t at = number(address);
-    const auto next = memory.in_use.upper_bound(const_cast<void*>(address));
-    if (next != memory.in_use.begin()) {
-        const std::uintptr_t end = range_of(std::prev(next)->second.mapping).end;
+    for (const auto& [pointer, block] : memory.in_use) {
+        const auto [begin, end] = range_of(block.mapping);
         if (at >= end && at < end + page_size_bytes())
             return "the unmapped page after a device allocation";
-    }
-    if (next != memory.in_use.end()) {
-        const std::uintptr_t begin = range_of(next->second.mapping).begin;
         if (at >= begin - page_size_bytes() && at < begin)
             return "the unmapped page before a device allocation";
     }
