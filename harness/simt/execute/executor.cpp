@@ -315,10 +315,9 @@ void Executor::place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size
 }
 
 // No string may live in the frame of `trap`, which is never unwound.
-[[gnu::noinline]] void Executor::record_trap(int cuda_error, const TrapText& text,
-                                             unit::Place place) {
-    const std::string message =
-        short_place(place.file, place.line) + ": " + text.before + text.what + text.after;
+[[gnu::noinline]] void Executor::record_trap(int cuda_error, TrapText text, unit::Place place) {
+    std::string message = short_place(place.file, place.line) + ": ";
+    for (const char* piece : text) message += piece;
     if (!unit::state.in_kernel) throw std::runtime_error(message);
     fail(cuda_error, message + thread_text());
 }
@@ -338,7 +337,7 @@ void Executor::abandon_at(const Fault& fault) {
     abandon_launch();
 }
 
-void Executor::trap(int cuda_error, const TrapText& text, unit::Place place) {
+void Executor::trap(int cuda_error, TrapText text, unit::Place place) {
     record_trap(cuda_error, text, place);
     abandon_launch();
 }

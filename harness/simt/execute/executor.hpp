@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -187,14 +188,10 @@ class Executor : private BlockThreads {
     /// Lets another thread of the block run, if there is one.
     void give_way();
     void place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size_t alignment);
-    /// Plain pointers, as `trap` unwinds no frame.
-    struct TrapText {
-        const char* before = "";
-        const char* what = "";
-        const char* after = "";
-    };
+    /// Plain pointers that make one text, as `trap` unwinds no frame.
+    using TrapText = std::initializer_list<const char*>;
     /// Ends the launch. **Errors** std::runtime_error outside of a kernel.
-    [[noreturn]] void trap(int cuda_error, const TrapText& text, unit::Place place);
+    [[noreturn]] void trap(int cuda_error, TrapText text, unit::Place place);
     bool has_stack(const void* address) const { return fibers_.has_stack(address); }
     bool has_stack_guard(const void* address) const { return fibers_.has_guard(address); }
     /// Ends the launch, from the signal handler.
@@ -254,7 +251,7 @@ class Executor : private BlockThreads {
         fibers_.give(fiber);
     }
 
-    void record_trap(int cuda_error, const TrapText& text, unit::Place place);
+    void record_trap(int cuda_error, TrapText text, unit::Place place);
     void record_fault();
     void record_deadlock();
     [[noreturn]] void abandon_launch();

@@ -9,20 +9,15 @@
 #include <thread>
 
 #include "harness/simt/runtime/device_memory.hpp"
+#include "harness/simt/tests/constructs/construct.hpp"
 #include "harness/simt/tests/device_run.hpp"
 
 namespace gs = gradverify::simt;
+using construct::table;
 using simt_test::run;
 using simt_test::ScheduleScope;
-using Values = std::vector<float>;
 
 namespace {
-
-Values values(int count, float (*value)(int)) {
-    Values result;
-    for (int i = 0; i < count; ++i) result.push_back(value(i));
-    return result;
-}
 
 // Values that nobody wrote are NaN, which is equal to nothing.
 std::vector<std::uint32_t> bits(const std::vector<float>& values) {
@@ -55,8 +50,7 @@ TEST_CASE("a sum by tree is right for blocks of any multiple of a warp") {
 TEST_CASE("a missing barrier stays hidden in ascending order and shows in the others") {
     // Several warps, so that the order of warps alone shows it too.
     const int count = 256;
-    const Values right =
-        values(count, [](int i) { return i > 0 ? static_cast<float>(i - 1) : 0.0f; });
+    const auto right = table(count, [](int i) { return i > 0 ? static_cast<float>(i - 1) : 0.0f; });
     CHECK(run("missing_barrier", count) == right);
     for (const auto order :
          {gs::Order::descending, gs::Order::random_threads, gs::Order::random_warps}) {
@@ -68,21 +62,20 @@ TEST_CASE("a missing barrier stays hidden in ascending order and shows in the ot
 TEST_CASE("a barrier releases when all threads that have not exited arrived") {
     simt_test::in_every_order([] {
         CHECK(run("rotate_with_early_exit", 40, 64) ==
-              values(40, [](int i) { return static_cast<float>((i + 1) % 40); }));
+              table(40, [](int i) { return static_cast<float>((i + 1) % 40); }));
     });
 }
 
 TEST_CASE("exited lanes of a mask are not waited for") {
     simt_test::in_every_order([] {
-        const Values got = run("vote_with_exited_lanes", 32);
+        const std::vector<float> got = run("vote_with_exited_lanes", 32);
         for (int i = 0; i < 32; ++i) CHECK(got[static_cast<std::size_t>(i)] == (i < 20 ? 20 : i));
     });
 }
 
 TEST_CASE("two parts of a warp shuffle independently") {
     simt_test::in_every_order([] {
-        CHECK(run("shuffle_in_halves", 32) ==
-              values(32, [](int i) { return i < 16 ? 3.f : 19.f; }));
+        CHECK(run("shuffle_in_halves", 32) == table(32, [](int i) { return i < 16 ? 3.f : 19.f; }));
     });
 }
 

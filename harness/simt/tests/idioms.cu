@@ -26,7 +26,6 @@ __global__ void relax(float* data) {
 }
 LAUNCHER(idiom_syncthreads_or_loop) { relax<<<1, 64>>>(call.data); }
 
-// One piece of shared memory seen as two types, one after the other.
 __global__ void reinterpret(float* data) {
     __shared__ union {
         float as_float[64];
@@ -133,7 +132,6 @@ LAUNCHER(idiom_last_block) {
     last_block<true><<<7, 64>>>(call.data + 128, call.data + 8, 200);
 }
 
-// A warp's sum through shared memory, with a __syncwarp for each step.
 __global__ void warp_sums(float* data) {
     __shared__ float values[96];
     const unsigned i = threadIdx.x, lane = i % 32;
@@ -147,7 +145,7 @@ __global__ void warp_sums(float* data) {
 }
 LAUNCHER(idiom_syncwarp_sum) { warp_sums<<<1, 96>>>(call.data); }
 
-// The same with volatile shared memory, and the read kept apart from the write.
+// Volatile shared memory, where the read is kept apart from the write.
 __global__ void volatile_sum(float* data) {
     __shared__ volatile float values[64];
     const unsigned i = threadIdx.x;
@@ -240,7 +238,6 @@ LAUNCHER(idiom_flags_between_blocks) {
     look_back<<<4, 32>>>(call.data, call.data + 128, flags);
 }
 
-// A lock around plain accesses, with fences on both sides.
 __device__ int lock = 0;
 __global__ void locked(float* data) {
     for (bool done = false; !done;) {
@@ -258,7 +255,6 @@ LAUNCHER(idiom_lock) {
     locked<<<3, 40>>>(call.data);
 }
 
-// A flag in shared memory from one warp to another, with fences.
 __global__ void warp_to_warp(float* data) {
     __shared__ float value;
     __shared__ int ready;

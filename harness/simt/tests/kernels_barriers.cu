@@ -4,7 +4,6 @@
 
 #include "harness/simt/tests/launcher.hpp"
 
-// A tree reduction over a block, every thread at each barrier.
 __global__ void tree_sum(float* data, int count) {
     __shared__ float partial[1024];
     const unsigned i = threadIdx.x;
@@ -18,7 +17,6 @@ __global__ void tree_sum(float* data, int count) {
 }
 LAUNCHER(sum_by_tree) { tree_sum<<<1, call.block>>>(call.data, call.count); }
 
-// The barrier between the store and the first read is forgotten.
 __global__ void neighbour_without_barrier(float* data) {
     __shared__ float staged[256];
     staged[threadIdx.x] = data[threadIdx.x];
@@ -37,7 +35,6 @@ __global__ void early_exit(float* data, int count) {
 }
 LAUNCHER(rotate_with_early_exit) { early_exit<<<1, call.block>>>(call.data, call.count); }
 
-// Lanes 20 and up leave; the others still name them in the mask.
 __global__ void exited_lanes(float* data) {
     if (threadIdx.x >= 20) return;
     const unsigned voted = __ballot_sync(0xffffffff, 1);
@@ -45,7 +42,6 @@ __global__ void exited_lanes(float* data) {
 }
 LAUNCHER(vote_with_exited_lanes) { exited_lanes<<<1, 32>>>(call.data); }
 
-// Two halves of a warp, each at its own collective.
 __global__ void halves(float* data) {
     if (threadIdx.x < 16) {
         data[threadIdx.x] = __shfl_sync(0x0000ffffu, int(threadIdx.x), 3);

@@ -128,7 +128,6 @@ __global__ void legacy(float* data) {
 }
 LAUNCHER(warp_without_syncwarp) { legacy<<<1, 32>>>(call.data); }
 
-// The last block reads what the others have not fenced.
 __device__ unsigned tickets;
 __global__ void no_fence(float* data) {
     __shared__ bool is_last;
@@ -145,7 +144,6 @@ __global__ void no_fence(float* data) {
 }
 LAUNCHER(last_block_without_fence) { no_fence<<<4, 32>>>(call.data); }
 
-// A plain read of what others update atomically.
 __global__ void mixed(float* data, int* counter) {
     atomicAdd(counter, 1);         // line: plain_read_of_an_atomic
     data[threadIdx.x] = *counter;  // line: plain_read_of_an_atomic

@@ -24,10 +24,10 @@ std::map<std::string, Launcher>& launchers();
 
 }  // namespace simt_test
 
-#define LAUNCHER_TEXT(NAME) #NAME
-#define LAUNCHER_OF_THAT_NAME(NAME)                                                    \
-    static void NAME(const ::simt_test::Call& call);                                   \
-    [[maybe_unused]] static const bool is_added_##NAME =                               \
-        ::simt_test::add_launcher(GRADVERIFY_UNIT_DEVICE, LAUNCHER_TEXT(NAME), &NAME); \
+// LAUNCHER has the name expanded first, where it is a macro.
+#define LAUNCHER_OF_THAT_NAME(NAME)                                      \
+    static void NAME(const ::simt_test::Call& call);                     \
+    [[maybe_unused]] static const bool is_added_##NAME =                 \
+        ::simt_test::add_launcher(GRADVERIFY_UNIT_DEVICE, #NAME, &NAME); \
     static void NAME([[maybe_unused]] const ::simt_test::Call& call)
 #define LAUNCHER(NAME) LAUNCHER_OF_THAT_NAME(NAME)
