@@ -17,7 +17,7 @@ using Skips = std::map<std::string, std::int64_t>;
 
 /// `verdict: message` of a row.
 std::string decided(const Cases& of, const Skips& skips = {}) {
-    RowResult result{.row = {}, .message = {}};
+    RowResult result;
     result.verdict = Verdict::failed;
     result.cases = of.cases, result.passed = of.passed, result.refused = of.refused;
     decide_verdict(result, skips);

@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <string>
 
 #include "harness/testing/check.hpp"
