@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// What kernel files call: their registration, and the tensors of a pass by name.
 #include "harness/kernel.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "harness/pass.hpp"
 #include "harness/registry/registry.hpp"
 
 namespace gradverify::detail {
@@ -13,6 +21,15 @@ KernelDeclaration& add_kernel(const Registration& registration) {
                                                       .file = registration.file,
                                                       .line = registration.line,
                                                       .thunk = registration.thunk});
+}
+
+std::size_t position_of(const PassCall& call, std::string_view operator_name,
+                        std::string_view pass_name, std::string_view tensor) {
+    const auto found = std::ranges::find(call.names, tensor);
+    if (found != call.names.end()) return static_cast<std::size_t>(found - call.names.begin());
+    throw std::invalid_argument(fmt::format("the pass {}.{} has no tensor '{}'; it has {}",
+                                            operator_name, pass_name, tensor,
+                                            fmt::join(call.names, " ")));
 }
 
 }  // namespace gradverify::detail
