@@ -138,9 +138,10 @@ bool may_yield(const Operator& op, const std::string& output, bool has_reference
     return has_reference && of && op.is_output(of->name) && !is_cotangent;
 }
 
-void check_gradient(const Operator& op, const std::string& name,
-                    const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                    bool has_reference, Mistakes& mistakes) {
+/// `declared`: an OperatorDeclaration::PassDeclaration.
+void check_gradient(const Operator& op, const auto& declared, Mistakes& mistakes) {
+    const auto& [name, inputs, outputs, reference] = declared;
+    const bool has_reference = reference.values != nullptr;
     const bool has_no_gradient = std::ranges::all_of(outputs, [&](const std::string& output) {
         return may_yield(op, output, has_reference) && !op.is_gradient(output);
     });
@@ -215,18 +216,19 @@ void check_ranges(const Operator& op, Mistakes& mistakes) {
                 spec.name, spec.minimum);
 }
 
-void check_shapes(const Operator& op, const std::string& tensor, const std::vector<Extent>& extents,
-                  const std::string& below, Mistakes& mistakes) {
+/// `tensor`: an OperatorDeclaration::TensorDeclaration.
+void check_shape(const Operator& op, const auto& tensor, Mistakes& mistakes) {
     const std::vector<ParameterSpec>& known = op.space.parameters();
-    std::vector<std::string> named{below};
+    const std::vector<Extent>& extents = tensor.shape.extents;
+    std::vector<std::string> named{tensor.holds.below};
     for (const Extent& extent : extents) named.push_back(extent.parameter());
     for (const std::string& name : named)
         if (!name.empty() && !find_named(known, name))
             add(mistakes,
                 "the tensor {} names the parameter '{}', which does not exist; there are {}",
-                tensor, name, joined_or_none(names_of(known)));
+                tensor.name, name, joined_or_none(names_of(known)));
     if (extents.size() > static_cast<std::size_t>(max_tensor_rank))
-        add(mistakes, "the tensor {} has more than {} axes", tensor, max_tensor_rank);
+        add(mistakes, "the tensor {} has more than {} axes", tensor.name, max_tensor_rank);
 }
 
 Array<double> whole_numbers_like(Array<double> array) {
@@ -302,12 +304,9 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
     check_factors(op, mistakes);
     check_ranges(op, mistakes);
     for (const auto& group : {inputs_, outputs_})
-        for (const TensorDeclaration& tensor : group)
-            check_shapes(op, tensor.name, tensor.shape.extents, tensor.holds.below, mistakes);
+        for (const TensorDeclaration& tensor : group) check_shape(op, tensor, mistakes);
     check_differentiable(op, mistakes);
-    for (const PassDeclaration& declared : gradients_)
-        check_gradient(op, declared.name, declared.inputs, declared.outputs,
-                       declared.reference.values != nullptr, mistakes);
+    for (const PassDeclaration& declared : gradients_) check_gradient(op, declared, mistakes);
     for (const auto& [pass, steps] : steps_) {
         const bool exists =
             pass == "forward" || std::ranges::count(gradients_, pass, &PassDeclaration::name) > 0;

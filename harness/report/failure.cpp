@@ -225,10 +225,6 @@ std::string report_more(const std::vector<const RowResult*>& rows) {
                        first.failure->smallest.problem.print(), also(rows, ""));
 }
 
-std::string report_failure(const RowResult& result, const std::string& program) {
-    return report_bug({&result}, program);
-}
-
 std::string report_case(const Case& checked, const Outcome& outcome) {
     if (outcome.verdict == Verdict::failed)
         return header(checked, outcome) + line("problem", checked.problem.print()) +

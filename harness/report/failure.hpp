@@ -17,9 +17,6 @@ namespace gradverify {
 std::string report_bug(const std::vector<const RowResult*>& rows, const std::string& program);
 /// More rows that failed at the problem of a bug that was reported.
 std::string report_more(const std::vector<const RowResult*>& rows);
-/// A failed row by itself.
-std::string report_failure(const RowResult& result, const std::string& program = "gradverify");
-
 /// One case, as `repro` tells it.
 std::string report_case(const Case& checked, const Outcome& outcome);
 

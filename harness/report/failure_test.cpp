@@ -14,6 +14,8 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
+std::string report_failure(const RowResult& result) { return report_bug({&result}, "gradverify"); }
+
 Outcome wrong_outcome() {
     Outcome outcome = Outcome::failed("y differs from the reference");
     outcome.worst = {{.tensor = "y", .index = {1, 2}, .got = 3.0, .want = 1.0},

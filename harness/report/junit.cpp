@@ -8,7 +8,6 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/report/failure.hpp"
-#include "harness/report/summary.hpp"
 
 namespace gradverify {
 
@@ -46,7 +45,7 @@ std::string element_of(const RowResult& result, const std::string& program) {
             return {};
         case Verdict::failed:
             return fmt::format("<failure message=\"{}\">{}</failure>", message,
-                               escaped(report_failure(result, program)));
+                               escaped(report_bug({&result}, program)));
         case Verdict::vacuous:
             return fmt::format("<failure message=\"vacuous: {}\"/>", message);
         case Verdict::errored:

@@ -44,7 +44,7 @@ Outcome charged(const WorkerEnd& end, const Work& work, const std::string& slowe
 }  // namespace
 
 LoneResult WorkerPool::alone(const std::vector<Work>& works, Patience patience,
-                             const std::vector<std::string>& without) const {
+                             const std::set<std::string>& without) const {
     std::set<std::string> distrusted = crew_.distrusted();
     distrusted.insert(without.begin(), without.end());
     return run_alone(crew_.options(), limits_, works, patience, std::move(distrusted));
@@ -71,11 +71,10 @@ Outcome WorkerPool::judge(const WorkerHistory& history, const Task& task, const 
 
 Outcome WorkerPool::blame(const Task& task, WorkerEnd end) {
     const std::string slowest = limits_.history(task.work);
-    std::vector<std::string> without;
+    std::set<std::string> without;
     while (!end.partners.empty()) {
         const std::size_t known = without.size();
-        for (const std::string& partner : end.partners)
-            if (std::ranges::find(without, partner) == without.end()) without.push_back(partner);
+        without.insert(end.partners.begin(), end.partners.end());
         if (without.size() == known) break;
         const LoneResult again = alone({task.work}, task.patience, without);
         if (!again.death) {

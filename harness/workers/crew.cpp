@@ -106,7 +106,7 @@ bool Crew::withdraw(std::int64_t ticket) {
         workers_, [&](const auto& worker) { return std::erase_if(worker->waiting, is_it) > 0; });
 }
 
-void Crew::distrust(const std::vector<std::string>& kernels) {
+void Crew::distrust(const std::set<std::string>& kernels) {
     distrusted_.insert(kernels.begin(), kernels.end());
     for (const auto& worker : workers_)
         for (const std::string& kernel : kernels) worker->process.send(encode(Distrust{kernel}));
@@ -173,8 +173,7 @@ void Crew::receive(Worker& worker) {
 /// Takes note of a worker's end, and starts another if there is more to do.
 void Crew::bury(Worker& worker, const std::string& overstepped) {
     Ended ended{.end = worker.process.end(overstepped.empty() ? death_seconds : 0.0, overstepped),
-                .history = std::exchange(worker.history, {}),
-                .fatal = {}};
+                .history = std::exchange(worker.history, {})};
     if (!worker.greeted)
         throw EnvironmentError("a worker ended before its first case: " + ended.end.cause());
     // A worker that lost its device says so after an answer; without one the case called exit.
@@ -258,7 +257,7 @@ std::vector<Crew::Ended> Crew::finish() {
         WorkerHistory history = std::exchange(worker->history, {});
         // One that takes long to leave, on a busy machine or under a tool, has done nothing wrong.
         if (end.closed_pipe || end.in_good_order()) continue;
-        badly.push_back({.end = std::move(end), .history = std::move(history), .fatal = {}});
+        badly.push_back({.end = std::move(end), .history = std::move(history)});
     }
     return badly;
 }

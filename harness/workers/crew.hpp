@@ -65,7 +65,7 @@ class Crew {
     bool withdraw(std::int64_t ticket);
     /// Kernels that all workers are told not to call on another's behalf.
     const std::set<std::string>& distrusted() const { return distrusted_; }
-    void distrust(const std::vector<std::string>& kernels);
+    void distrust(const std::set<std::string>& kernels);
     /// What happened next; nothing when nothing did for these seconds, or a little while.
     std::optional<Event> next(double seconds);
     /// Ends the workers, which must be idle; returns those that did not end in good order.

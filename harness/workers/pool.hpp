@@ -62,7 +62,7 @@ class WorkerPool {
     void take(const Crew::Ended& ended);
 
     LoneResult alone(const std::vector<Work>& works, Patience patience,
-                     const std::vector<std::string>& without = {}) const;
+                     const std::set<std::string>& without = {}) const;
     /// The outcome of a case whose worker died, of it or of an earlier one.
     Outcome judge(const WorkerHistory& history, const Task& task, const WorkerEnd& end);
     /// The outcome of a case that alone has killed its worker.

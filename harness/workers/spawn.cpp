@@ -10,9 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <memory>
 #include <string_view>
-#include <utility>
 
 #include "harness/base/errors.hpp"
 #include "harness/workers/worker.hpp"
