@@ -4,9 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <string>
 
-#include "harness/registry/registry.hpp"
 #include "harness/testing/declarations.hpp"
 #include "harness/testing/operator.hpp"
 

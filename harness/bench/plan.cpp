@@ -79,7 +79,7 @@ void arrange(BenchGroup& group) {
 
 BenchGroup group_of(const UserProblem& planned, const PassSpec& pass,
                     const BenchArguments& arguments, const std::string& device) {
-    BenchGroup group{.op = planned.op, .pass = &pass, .problem = planned.problem, .items = {}};
+    BenchGroup group{.op = planned.op, .pass = &pass, .problem = planned.problem};
     for (const Kernel& kernel : Registry::instance().kernels()) {
         if (kernel.pass != &pass) continue;
         std::string why = why_not(kernel, planned.problem, device);

@@ -40,10 +40,7 @@ const Kernel& kernel(const std::string& variant) {
 }
 
 TensorView tensor(std::vector<std::int64_t> sizes, std::vector<std::int64_t> strides) {
-    TensorView view{.rank = static_cast<int>(sizes.size())};
-    std::ranges::copy(sizes, view.sizes.begin());
-    std::ranges::copy(strides, view.strides.begin());
-    return view;
+    return view_of(nullptr, DType::f32, sizes, strides);
 }
 
 /// A group of toy.forward with one kernel.

@@ -75,8 +75,7 @@ Verification by_reference(WorkerPool& pool, const BenchRun& run, const BenchGrou
                            .property = property,
                            .device = run.device,
                            .problem = group.problem,
-                           .data = {.seed = run.arguments.seed + draw},
-                           .setting = {}};
+                           .data = {.seed = run.arguments.seed + draw}};
         outcome = pool.run(checked);
         if (outcome.verdict == Verdict::failed || outcome.verdict == Verdict::errored)
             return failed(checked, outcome);

@@ -289,19 +289,15 @@ Case Case::parse(std::string_view text, const Registry& registry) {
                fields.size());
     const Kernel* kernel = registry.find_kernel(fields[1]);
     if (!kernel) {
-        std::vector<std::string> names;
-        for (const Kernel& known : registry.kernels()) names.push_back(known.name);
         refuse("there is no kernel '{}'{} (`gradverify list` prints them)", fields[1],
-               did_you_mean(fields[1], names));
+               did_you_mean(fields[1], names_of(registry.kernels())));
     }
     if (fields[3] != "cpu" && fields[3] != "cuda")
         refuse("there is no device '{}'; there are cpu, cuda", fields[3]);
     Case parsed{.kernel = std::string(fields[1]),
                 .property = std::string(fields[2]),
                 .device = std::string(fields[3]),
-                .problem = Problem::parse(kernel->op->space, fields[4]),
-                .data = {},
-                .setting = {}};
+                .problem = Problem::parse(kernel->op->space, fields[4])};
     parse_fields(std::span(fields).subspan(5), kernel->op->space, parsed);
     if (parsed.setting.copies) require_copies(*kernel->op, parsed);
     return parsed;

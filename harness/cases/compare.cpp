@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 namespace gradverify {
@@ -35,13 +34,11 @@ Sizes unflatten(std::int64_t flat, const Sizes& sizes) {
 }
 
 Expected Expected::exactly(std::string tensor, const Array<double>& values) {
-    return {
-        .tensor = std::move(tensor), .sizes = values.sizes, .values = values.data, .bounds = {}};
+    return {.tensor = std::move(tensor), .sizes = values.sizes, .values = values.data};
 }
 
 Expected Expected::within(std::string tensor, const Array<Bounded>& values) {
-    Expected expected{
-        .tensor = std::move(tensor), .sizes = values.sizes, .values = {}, .bounds = {}};
+    Expected expected{.tensor = std::move(tensor), .sizes = values.sizes};
     expected.values.reserve(values.data.size());
     expected.bounds.reserve(values.data.size());
     for (const Bounded& element : values.data) {

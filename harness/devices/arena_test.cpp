@@ -216,8 +216,7 @@ TEST_CASE("a region has guards as large as the data, from 512 bytes to 16 KiB, a
                 {16384, 1, 32768, 49152}, {65536, 1, 81920, 98304}};
     for (const auto& row : rows)
         for (const bool has_unmapped_edges : {true, false}) {
-            CAPTURE(row.bytes);
-            CAPTURE(row.alignment);
+            INFO(row.bytes, " bytes, alignment ", row.alignment);
             const Rig rig({{.name = "x",
                             .dtype = DType::f8e4m3,
                             .sizes = {row.bytes},

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "harness/devices/large_call.hpp"
-#include "harness/numbers/element_bits.hpp"
 
 namespace {
 

@@ -47,7 +47,6 @@ struct Rig {
                 .problem = problem,
                 .inputs = inputs,
                 .setting = setting,
-                .surroundings = {},
                 .initial_outputs = initial_outputs};
     }
     CallResult result() { return call_kernel(call()); }
@@ -147,9 +146,7 @@ TEST_CASE("which outputs may be written: those asked for, also over an input") {
         {1, 2, 1, {"changed its input x (1 element, first x[0])"}, {{}, {}}},
     };
     for (const auto& row : rows) {
-        CAPTURE(row.place);
-        CAPTURE(row.mask);
-        CAPTURE(row.written);
+        INFO("place ", row.place, ", mask ", row.mask, ", written ", row.written);
         Rig rig;
         rig.declaration.in_place("y", "x");
         rig.setting.place = row.place;

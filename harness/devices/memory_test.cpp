@@ -39,8 +39,8 @@ Ran run(const std::string& launcher, const BufferSpec& buffer, Edge edge) {
     const Problem problem(op.space, 1);
     KernelDeclaration kernel;
     kernel.thunk = testing::launchers().at(launcher);
-    const RunStatus status = device.run(
-        kernel, {.problem = problem, .tensors = {&view, 1}, .launch = {}}, {}, DelayedStream::none);
+    const RunStatus status =
+        device.run(kernel, {.problem = problem, .tensors = {&view, 1}}, {}, DelayedStream::none);
     arena.download();
     return {status.error, arena.stray_writes()};
 }

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <clocale>
-
 using namespace gradverify;
 
 TEST_CASE("rounding, locale and signal mask are what they were") {

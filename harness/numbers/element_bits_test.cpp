@@ -53,8 +53,7 @@ TEST_CASE("every pattern of few bits is the number that the cpu device takes it 
     for (const NarrowType& type : narrow_types)
         for (std::uint32_t bits = 0; bits < 1u << type.bit_count(); ++bits) {
             const double value = value_of_bits(type.dtype, bits);
-            CAPTURE(traits_of(type.dtype).name);
-            CAPTURE(bits);
+            INFO(traits_of(type.dtype).name, " ", bits);
             REQUIRE(std::isnan(value) == std::isnan(type.number(bits)));
             if (std::isnan(value)) {
                 REQUIRE(std::isnan(value_of_bits(type.dtype, bits_of(type.dtype, value))));
@@ -169,8 +168,7 @@ TEST_CASE("the next number of a type is a neighbour") {
         for (std::uint64_t bits = 0; bits < largest; bits += type.bit_count() == 8 ? 1 : 13) {
             const double value = value_of_bits(type.dtype, bits);
             const double next = value_of_bits(type.dtype, bits + 1);
-            CAPTURE(traits_of(type.dtype).name);
-            CAPTURE(bits);
+            INFO(traits_of(type.dtype).name, " ", bits);
             REQUIRE(next_number_of(type.dtype, value, INFINITY) == next);
             REQUIRE(next_number_of(type.dtype, next, -INFINITY) == value);
             REQUIRE(next_number_of(type.dtype, -value, -INFINITY) == -next);

@@ -88,8 +88,7 @@ TEST_CASE("a constraint holds of some problems, and of others not") {
              {where("in", same_as("n")), "n=3,in=3x4", false},
              {where("n", same_as("in")), "n=3,in=3x4", false},
          }) {
-        CAPTURE(sample.constraint.print());
-        CAPTURE(sample.problem);
+        INFO(sample.constraint.print(), " of ", sample.problem);
         CHECK(holds(sample.constraint, sample.problem) == sample.holds);
     }
 }

@@ -6,10 +6,7 @@
 
 #include <algorithm>
 #include <set>
-#include <span>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "harness/problems/parameter_reads.hpp"
 #include "harness/testing/operator.hpp"

@@ -70,10 +70,8 @@ void add_declared(const FactorSpec& spec, const ParameterSpace& space, int rank,
         return !slots.empty() && space.slot(rank, slots.front()).axis >= 0;
     });
     for (int axis = 0; axis < (has_axes ? rank : 1); ++axis) {
-        Factor factor{.name = spec.name,
-                      .levels = spec.levels,
-                      .slots = {},
-                      .level_of_values = spec.level_of_values};
+        Factor factor{
+            .name = spec.name, .levels = spec.levels, .level_of_values = spec.level_of_values};
         if (has_axes) factor.name += " on axis " + std::to_string(axis);
         for (const std::string& parameter : spec.parameters)
             std::ranges::copy(slots_on(space, rank, parameter, axis),

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "harness/registry/tensor_view.hpp"
 #include "harness/testing/operator.hpp"
 
 namespace {

@@ -2,7 +2,6 @@
 #include "harness/run/check.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 #include <stdexcept>
 
@@ -215,9 +214,9 @@ class Check {
         if (serving.problems.empty()) return suite_.draw(row, options_.seed, index);
         const auto count = static_cast<std::int64_t>(serving.problems.size());
         const Problem& problem = serving.problems[static_cast<std::size_t>(index % count)];
-        return {.drawn = suite_.draw_on(row, options_.seed, index, problem), .why_none = {}};
+        return {.drawn = suite_.draw_on(row, options_.seed, index, problem)};
     } catch (const std::exception& wrong) {
-        return {.drawn = {}, .why_none = drawing_threw + wrong.what()};
+        return {.why_none = drawing_threw + wrong.what()};
     }
 
     void stop(Serving& serving, std::int64_t index, const Stop& why) {

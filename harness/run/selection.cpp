@@ -60,8 +60,7 @@ std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
 }
 
 void require_each_filter(const std::vector<std::string>& filters) {
-    std::vector<std::string> names;
-    for (const Kernel& kernel : Registry::instance().kernels()) names.push_back(kernel.name);
+    const std::vector<std::string> names = names_of(Registry::instance().kernels());
     if (names.empty()) throw UsageError("no kernel is registered");
     for (const std::string& filter : filters)
         if (std::ranges::none_of(

@@ -13,7 +13,6 @@
 #include <new>
 #include <stdexcept>
 #include <thread>
-#include <vector>
 
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"

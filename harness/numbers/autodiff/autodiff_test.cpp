@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <functional>
-#include <numeric>
 #include <vector>
 
 #include "harness/base/random.hpp"
@@ -67,8 +66,7 @@ TEST_CASE("every function's derivative is that of its values, forwards and backw
     for (const Entry& entry : table())
         for (int i = 0; i < 40; ++i) {
             const double x = uniform(random, entry.low + 0.05, entry.high - 0.05);
-            CAPTURE(entry.name);
-            CAPTURE(x);
+            INFO(entry.name, " at ", x);
             const auto slope = [&](double h) {
                 return (entry.value(x + h) - entry.value(x - h)) / (2.0 * h);
             };
@@ -89,8 +87,7 @@ TEST_CASE("the float functions of the host stay within the functions' bounds") {
             const auto x = static_cast<float>(uniform(random, entry.low, entry.high));
             const Bounded result = entry.bounded(Bounded(x));
             const double got = static_cast<double>(entry.in_float(x));
-            CAPTURE(entry.name);
-            CAPTURE(x);
+            INFO(entry.name, " at ", x);
             CHECK(std::abs(got - result.value()) <= result.error());
         }
 }

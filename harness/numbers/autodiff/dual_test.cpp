@@ -65,8 +65,7 @@ TEST_CASE("dual numbers are ordered by value, then by tangent, and every compari
     for (std::size_t i = 0; i < numbers.size(); ++i)
         for (std::size_t j = 0; j < numbers.size(); ++j) {
             const Dual &a = numbers[i], &b = numbers[j];
-            CAPTURE(i);
-            CAPTURE(j);
+            INFO(i, " and ", j);
             CHECK((a < b) == (i < j));
             CHECK((a > b) == (i > j));
             CHECK((a <= b) == (i <= j));

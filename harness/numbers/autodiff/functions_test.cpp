@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -83,8 +81,7 @@ TEST_CASE("each function's own error is that of CUDA's tables, accurate and fast
 TEST_CASE("a power's own error grows with its logarithm where it is fast") {
     for (const auto& power : {std::pair(0.25, 1.5), std::pair(0.25, -1.5), std::pair(-2.0, 3.0)}) {
         const double x = power.first, y = power.second;
-        CAPTURE(x);
-        CAPTURE(y);
+        INFO(x, " to the power of ", y);
         const double value = std::pow(x, y);
         CHECK(pow(Bounded(x), Bounded(y)).error() == error_of(value, 4.0, 0.0));
         const ScopedRounding rounding(Rounding::of(DType::f32, true));
@@ -133,8 +130,7 @@ TEST_CASE("the errors of a base and an exponent take a power as far as its farth
         for (const double base : {x - dx, x + dx})
             for (const double exponent : {y - dy, y + dy})
                 farthest = std::max(farthest, std::abs(std::pow(base, exponent) - value));
-        CAPTURE(x);
-        CAPTURE(y);
+        INFO(x, " to the power of ", y);
         CHECK(pow(off(x, dx), off(y, dy)).error() == error_of(value, 4.0, farthest));
     }
     // Where the power grows less and less, it falls farther than it rises.
@@ -158,8 +154,7 @@ TEST_CASE("bounded values are compared by value, and what their errors could tur
     for (std::size_t i = 0; i < numbers.size(); ++i)
         for (std::size_t j = 0; j < numbers.size(); ++j) {
             const Bounded &a = numbers[i], &b = numbers[j];
-            CAPTURE(i);
-            CAPTURE(j);
+            INFO(i, " and ", j);
             const ScopedDecisions decisions;
             CHECK((a < b) == (i < j));
             CHECK((a > b) == (i > j));

@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <utility>
-#include <vector>
 
 namespace gradverify {
 
@@ -202,8 +201,7 @@ TEST_CASE("values on the tape are compared by value; ties and what errors could 
     for (std::size_t i = 0; i < numbers.size(); ++i)
         for (std::size_t j = 0; j < numbers.size(); ++j) {
             const Traced &a = numbers[i], &b = numbers[j];
-            CAPTURE(i);
-            CAPTURE(j);
+            INFO(i, " and ", j);
             const ScopedDecisions decisions;
             CHECK((a < b) == (i < j));
             CHECK((a > b) == (i > j));
