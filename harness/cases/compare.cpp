@@ -99,10 +99,6 @@ Comparison compare(std::span<const double> got, const Expected& expected) {
     return result;
 }
 
-Outcome Comparison::outcome(const std::string& failure) const {
-    return combine({this, 1}, failure);
-}
-
 Outcome combine(std::span<const Comparison> comparisons, const std::string& failure) {
     Outcome outcome;
     bool ok = true, saw_nonzero = false;

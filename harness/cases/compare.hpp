@@ -41,15 +41,13 @@ struct Comparison {
     double error_over_bound = 0.0;    ///< the largest; 0 where everything was exact
     std::vector<WrongElement> worst;  ///< at most three, the worst first
     WrongMap map;
-
-    /// Passed, vacuous, or failed with this sentence in front of the evidence.
-    Outcome outcome(const std::string& failure) const;
 };
 
 /// **Errors** std::logic_error when `got` has another number of elements than expected.
 Comparison compare(std::span<const double> got, const Expected& expected);
 
-/// The outcome of several outputs together: failed if one failed, vacuous if all were.
+/// The outcome of several outputs together: failed if one failed, with this sentence in front of
+/// the evidence, vacuous if all were.
 Outcome combine(std::span<const Comparison> comparisons, const std::string& failure);
 
 /// The index of a flat offset.
