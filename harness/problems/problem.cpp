@@ -66,6 +66,30 @@ void check_spec(const ParameterSpec& spec, int rank_max) {
         refuse("parameter {} cannot carry the rank: it has no axes", spec.name);
 }
 
+thread_local std::set<std::string, std::less<>>* reads = nullptr;
+
+/// The parameter of this name, and its values in this problem; null where it has none.
+std::pair<const ParameterSpec*, std::span<const std::int64_t>> read(const Problem& problem,
+                                                                    std::string_view name) {
+    if (reads != nullptr) [[unlikely]]
+        reads->emplace(name);
+    std::size_t first = 0;
+    for (const ParameterSpec& spec : problem.space().parameters()) {
+        const std::size_t count = spec.slot_count(problem.rank());
+        if (count > 0 && spec.name == name) return {&spec, problem.values().subspan(first, count)};
+        first += count;
+    }
+    return {};
+}
+
+/// The slot's part of the distance from the default problem.
+std::int64_t slot_distance(const Problem& problem, int slot) {
+    const Slot& which = problem.space().slot(problem.rank(), slot);
+    const std::int64_t from =
+        which.side == Side::right ? problem[slot - 1] : problem.space().spec(which).default_value;
+    return std::abs(problem[slot] - from);
+}
+
 }  // namespace
 
 std::string RankRange::print() const {
@@ -135,34 +159,6 @@ Problem::Problem(const ParameterSpace& space, int rank) : space_(&space), rank_(
     if (!space.ranks().contains(rank)) refuse("no problem has {} spatial axes", rank);
     for (const Slot& slot : slots()) values_.push_back(space.spec(slot).default_value);
 }
-
-namespace {
-
-thread_local std::set<std::string, std::less<>>* reads = nullptr;
-
-/// The parameter of this name, and its values in this problem; null where it has none.
-std::pair<const ParameterSpec*, std::span<const std::int64_t>> read(const Problem& problem,
-                                                                    std::string_view name) {
-    if (reads != nullptr) [[unlikely]]
-        reads->emplace(name);
-    std::size_t first = 0;
-    for (const ParameterSpec& spec : problem.space().parameters()) {
-        const std::size_t count = spec.slot_count(problem.rank());
-        if (count > 0 && spec.name == name) return {&spec, problem.values().subspan(first, count)};
-        first += count;
-    }
-    return {};
-}
-
-/// The slot's part of the distance from the default problem.
-std::int64_t slot_distance(const Problem& problem, int slot) {
-    const Slot& which = problem.space().slot(problem.rank(), slot);
-    const std::int64_t from =
-        which.side == Side::right ? problem[slot - 1] : problem.space().spec(which).default_value;
-    return std::abs(problem[slot] - from);
-}
-
-}  // namespace
 
 std::int64_t Problem::scalar(std::string_view name) const {
     const auto [spec, its] = read(*this, name);

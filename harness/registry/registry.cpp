@@ -47,85 +47,6 @@ std::vector<std::string> mistakes_of(const Operator& op) {
     return mistakes;
 }
 
-}  // namespace
-
-const KernelDeclaration* Kernel::on(std::string_view device) const {
-    const auto found = why_absent.empty() ? by_device.find(std::string(device)) : by_device.end();
-    return found == by_device.end() ? nullptr : found->second;
-}
-
-std::string Kernel::why_not_on(std::string_view device) const {
-    if (by_device.contains(std::string(device)) && !why_absent.empty())
-        return "can't run on this machine: " + why_absent;
-    return "is not built for the device " + std::string(device);
-}
-
-std::vector<std::string> Kernel::devices() const {
-    std::vector<std::string> devices;
-    for (const auto& [device, declaration] : by_device)
-        if (device != checked_variant) devices.push_back(device);
-    return devices;
-}
-
-std::vector<std::string> Kernel::conditions() const {
-    const KernelDeclaration& declared = any();
-    std::vector<std::string> conditions;
-    if (declared.ranks && declared.ranks != op->space.ranks())
-        conditions.push_back(declared.ranks->print());
-    for (const Constraint& constraint : declared.constraints)
-        conditions.push_back(constraint.print());
-    if (declared.predicate) conditions.push_back(declared.predicate_text);
-    if (declared.most_elements)
-        conditions.push_back(
-            fmt::format("tensors of at most {} elements", *declared.most_elements));
-    if (!declared.accepts_empty) conditions.emplace_back("no empty tensors");
-    return conditions;
-}
-
-std::optional<std::string> Kernel::why_unsupported(const Problem& problem) const {
-    const KernelDeclaration& declared = any();
-    if (declared.ranks && !declared.ranks->contains(problem.rank()))
-        return "needs " + declared.ranks->print();
-    if (const Constraint* violated = first_violated(declared.constraints, problem))
-        return "needs " + violated->print();
-    if (declared.predicate && !declared.predicate(problem))
-        return "needs " + declared.predicate_text;
-    if (declared.most_elements)
-        for (const std::string& tensor : pass->tensors())
-            if (element_count(op->sizes_of(tensor, problem)) > *declared.most_elements)
-                return fmt::format(
-                    "needs tensors of at most {} elements (up_to_elements() is declared); {} has "
-                    "more",
-                    *declared.most_elements, tensor);
-    if (!declared.accepts_empty && op->is_empty(problem))
-        return "needs a problem whose tensors have elements (with_empty_problems() is not "
-               "declared)";
-    return std::nullopt;
-}
-
-NotSupported::~NotSupported() = default;
-
-Registry& Registry::instance() {
-    static Registry registry;
-    return registry;
-}
-
-const Operator& Registry::add(Operator op) {
-    if (find_operator(op.name))
-        throw std::invalid_argument("operator " + op.name + " is registered twice");
-    operators_.push_back(std::make_unique<Operator>(std::move(op)));
-    checked_ = false;
-    return *operators_.back();
-}
-
-KernelDeclaration& Registry::add(KernelDeclaration declaration) {
-    declarations_.push_back(std::make_unique<KernelDeclaration>(std::move(declaration)));
-    checked_ = false;
-    return *declarations_.back();
-}
-
-namespace {
-
 /// Enters one declaration into the kernels found so far, or says why it can't be.
 class Resolver {
   public:
@@ -234,6 +155,81 @@ class Resolver {
 };
 
 }  // namespace
+
+const KernelDeclaration* Kernel::on(std::string_view device) const {
+    const auto found = why_absent.empty() ? by_device.find(std::string(device)) : by_device.end();
+    return found == by_device.end() ? nullptr : found->second;
+}
+
+std::string Kernel::why_not_on(std::string_view device) const {
+    if (by_device.contains(std::string(device)) && !why_absent.empty())
+        return "can't run on this machine: " + why_absent;
+    return "is not built for the device " + std::string(device);
+}
+
+std::vector<std::string> Kernel::devices() const {
+    std::vector<std::string> devices;
+    for (const auto& [device, declaration] : by_device)
+        if (device != checked_variant) devices.push_back(device);
+    return devices;
+}
+
+std::vector<std::string> Kernel::conditions() const {
+    const KernelDeclaration& declared = any();
+    std::vector<std::string> conditions;
+    if (declared.ranks && declared.ranks != op->space.ranks())
+        conditions.push_back(declared.ranks->print());
+    for (const Constraint& constraint : declared.constraints)
+        conditions.push_back(constraint.print());
+    if (declared.predicate) conditions.push_back(declared.predicate_text);
+    if (declared.most_elements)
+        conditions.push_back(
+            fmt::format("tensors of at most {} elements", *declared.most_elements));
+    if (!declared.accepts_empty) conditions.emplace_back("no empty tensors");
+    return conditions;
+}
+
+std::optional<std::string> Kernel::why_unsupported(const Problem& problem) const {
+    const KernelDeclaration& declared = any();
+    if (declared.ranks && !declared.ranks->contains(problem.rank()))
+        return "needs " + declared.ranks->print();
+    if (const Constraint* violated = first_violated(declared.constraints, problem))
+        return "needs " + violated->print();
+    if (declared.predicate && !declared.predicate(problem))
+        return "needs " + declared.predicate_text;
+    if (declared.most_elements)
+        for (const std::string& tensor : pass->tensors())
+            if (element_count(op->sizes_of(tensor, problem)) > *declared.most_elements)
+                return fmt::format(
+                    "needs tensors of at most {} elements (up_to_elements() is declared); {} has "
+                    "more",
+                    *declared.most_elements, tensor);
+    if (!declared.accepts_empty && op->is_empty(problem))
+        return "needs a problem whose tensors have elements (with_empty_problems() is not "
+               "declared)";
+    return std::nullopt;
+}
+
+NotSupported::~NotSupported() = default;
+
+Registry& Registry::instance() {
+    static Registry registry;
+    return registry;
+}
+
+const Operator& Registry::add(Operator op) {
+    if (find_operator(op.name))
+        throw std::invalid_argument("operator " + op.name + " is registered twice");
+    operators_.push_back(std::make_unique<Operator>(std::move(op)));
+    checked_ = false;
+    return *operators_.back();
+}
+
+KernelDeclaration& Registry::add(KernelDeclaration declaration) {
+    declarations_.push_back(std::make_unique<KernelDeclaration>(std::move(declaration)));
+    checked_ = false;
+    return *declarations_.back();
+}
 
 void Registry::check() {
     std::vector<std::string> operator_names;

@@ -18,6 +18,28 @@ KernelDeclaration at(KernelDeclaration kernel, std::string file, int line) {
     return kernel;
 }
 
+/// `toy` with one axis or two; ordinary kernels take two.
+Operator toy_with_features() {
+    Operator op = toy_operator();
+    op.usual_ranks = RankRange{2, 2};
+    op.features = {{"large_batches", {where("n", between(0, 3))}}};
+    return op;
+}
+
+/// What the registry says of a kernel and a problem.
+std::string why_unsupported_of(const KernelDeclaration& kernel, const char* problem,
+                               Operator op = toy_with_features()) {
+    Registry registry = registry_of({kernel}, std::move(op));
+    registry.check();  // as after each registration
+    const Kernel& checked = registry.kernels().front();
+    CHECK(checked.any().constraints.size() < 2);
+    return checked.why_unsupported(Problem::parse(checked.op->space, problem)).value_or("");
+}
+
+std::string complaint_with_features(const KernelDeclaration& kernel) {
+    return complaint_of({kernel}, toy_with_features());
+}
+
 }  // namespace
 
 TEST_CASE("kernels are listed by full name, with their devices and their pass") {
@@ -129,32 +151,6 @@ TEST_CASE("a name registered twice, or in two files, is an error that names both
     // One file compiled for both devices, seen through two paths.
     CHECK(complaint_of({first, at(toy_kernel("plain", "cuda"), "/source/a.cu", 3)}).empty());
 }
-
-namespace {
-
-/// `toy` with one axis or two; ordinary kernels take two.
-Operator toy_with_features() {
-    Operator op = toy_operator();
-    op.usual_ranks = RankRange{2, 2};
-    op.features = {{"large_batches", {where("n", between(0, 3))}}};
-    return op;
-}
-
-/// What the registry says of a kernel and a problem.
-std::string why_unsupported_of(const KernelDeclaration& kernel, const char* problem,
-                               Operator op = toy_with_features()) {
-    Registry registry = registry_of({kernel}, std::move(op));
-    registry.check();  // as after each registration
-    const Kernel& checked = registry.kernels().front();
-    CHECK(checked.any().constraints.size() < 2);
-    return checked.why_unsupported(Problem::parse(checked.op->space, problem)).value_or("");
-}
-
-std::string complaint_with_features(const KernelDeclaration& kernel) {
-    return complaint_of({kernel}, toy_with_features());
-}
-
-}  // namespace
 
 TEST_CASE("what ordinary kernels do without is asked of those that declare it") {
     const auto plain = [] { return toy_kernel("plain").with_empty_problems(); };
