@@ -4,8 +4,6 @@
 // takes what the forward pass saved, and is checked against the derived one.
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <utility>
 
 #include "harness/declare_operator.hpp"
 #include "reference/lenet5_layers.hpp"
@@ -33,20 +31,12 @@ Network::Network(const Problem& problem)
     }
 }
 
-Network Network::of(const Problem& problem) {
-    thread_local std::optional<std::pair<Problem, Network>> last;
-    if (!last || last->first != problem) last.emplace(problem, Network(problem));
-    return last->second;
-}
-
-bool Network::is_valid() const { return pool2[0] > 0 && pool2[1] > 0; }
-
 namespace {
 
-// ---- the network: `in`, `saved` and `out` give a tensor by its name
+// ---- the network: `in` and `out` give a tensor by its name
 
-template <class T, class In, class Out>
-void forward_to_logits(const In& in, const Out& out, const Plane& window) {
+template <class T>
+void forward_to_logits(const auto& in, const auto& out, const Plane& window) {
     convolve(in("image"), in("conv1_w"), in("conv1_b"), out("conv1_out"));
     rectify<T>(out("conv1_out"), out("relu1_out"));
     take_largest<T>(out("relu1_out"), out("pool1_out"), out("pool1_index"), window);
@@ -61,8 +51,8 @@ void forward_to_logits(const In& in, const Out& out, const Plane& window) {
 }
 
 /// The mean of -log(softmax(logits)[label]), and the softmax.
-template <class T, class Logits, class Labels, class Out>
-void forward_loss(const Logits& logits, const Labels& labels, const Out& probs, const Out& loss) {
+template <class T>
+void forward_loss(const auto& logits, const auto& labels, const auto& probs, const auto& loss) {
     const std::int64_t n = logits.size(0), classes = logits.size(1);
     for (std::int64_t i = 0; i < n; ++i) {
         T largest = logits(i, 0), total = 0.0;
@@ -74,9 +64,8 @@ void forward_loss(const Logits& logits, const Labels& labels, const Out& probs, 
     }
 }
 
-template <class T, class Cotangent, class Probs, class Labels, class Out>
-void backward_loss(const Cotangent& dloss, const Probs& probs, const Labels& labels,
-                   const Out& dlogits) {
+template <class T>
+void backward_loss(const auto& dloss, const auto& probs, const auto& labels, const auto& dlogits) {
     for (std::int64_t i = 0; i < probs.size(0); ++i)
         for (std::int64_t j = 0; j < probs.size(1); ++j)
             dlogits(i, j) = (probs(i, j) - (j == labels(i) ? 1.0 : 0.0)) *
@@ -84,24 +73,23 @@ void backward_loss(const Cotangent& dloss, const Probs& probs, const Labels& lab
 }
 
 /// From the logits' cotangent to the parameters.
-template <class T, class Logits, class In, class Saved, class Out>
-void backward_from_logits(const Logits& dlogits, const In& in, const Saved& saved, const Out& out,
+template <class T>
+void backward_from_logits(const auto& dlogits, const auto& in, const auto& out,
                           const Plane& window) {
-    connect_grad_parameters(dlogits, saved("relu4_out"), out("dfc3_w"), out("dfc3_b"));
+    connect_grad_parameters(dlogits, in("relu4_out"), out("dfc3_w"), out("dfc3_b"));
     connect_grad_input(dlogits, in("fc3_w"), out("drelu4_out"));
-    mask<T>(out("drelu4_out"), saved("fc2_out"), out("dfc2_out"));
-    connect_grad_parameters(out("dfc2_out"), saved("relu3_out"), out("dfc2_w"), out("dfc2_b"));
+    mask<T>(out("drelu4_out"), in("fc2_out"), out("dfc2_out"));
+    connect_grad_parameters(out("dfc2_out"), in("relu3_out"), out("dfc2_w"), out("dfc2_b"));
     connect_grad_input(out("dfc2_out"), in("fc2_w"), out("drelu3_out"));
-    mask<T>(out("drelu3_out"), saved("fc1_out"), out("dfc1_out"));
-    connect_grad_parameters(out("dfc1_out"), saved("pool2_out"), out("dfc1_w"), out("dfc1_b"));
+    mask<T>(out("drelu3_out"), in("fc1_out"), out("dfc1_out"));
+    connect_grad_parameters(out("dfc1_out"), in("pool2_out"), out("dfc1_w"), out("dfc1_b"));
     connect_grad_input(out("dfc1_out"), in("fc1_w"), out("dpool2_out"));
-    scatter_to_largest<T>(out("dpool2_out"), saved("pool2_index"), out("drelu2_out"), window);
-    mask<T>(out("drelu2_out"), saved("conv2_out"), out("dconv2_out"));
-    convolve_grad_parameters(out("dconv2_out"), saved("pool1_out"), out("dconv2_w"),
-                             out("dconv2_b"));
+    scatter_to_largest<T>(out("dpool2_out"), in("pool2_index"), out("drelu2_out"), window);
+    mask<T>(out("drelu2_out"), in("conv2_out"), out("dconv2_out"));
+    convolve_grad_parameters(out("dconv2_out"), in("pool1_out"), out("dconv2_w"), out("dconv2_b"));
     convolve_grad_input(out("dconv2_out"), in("conv2_w"), out("dpool1_out"));
-    scatter_to_largest<T>(out("dpool1_out"), saved("pool1_index"), out("drelu1_out"), window);
-    mask<T>(out("drelu1_out"), saved("conv1_out"), out("dconv1_out"));
+    scatter_to_largest<T>(out("dpool1_out"), in("pool1_index"), out("drelu1_out"), window);
+    mask<T>(out("drelu1_out"), in("conv1_out"), out("dconv1_out"));
     convolve_grad_parameters(out("dconv1_out"), in("image"), out("dconv1_w"), out("dconv1_b"));
 }
 
@@ -111,24 +99,22 @@ template <class T>
 void forward(const ForwardCall<T>& call, bool to_loss) {
     const auto in = [&](const char* name) { return call.input(name); };
     const auto out = [&](const char* name) { return call.output(name); };
-    forward_to_logits<T>(in, out, Network::of(call.problem()).window);
+    forward_to_logits<T>(in, out, Network(call.problem()).window);
     if (to_loss) forward_loss<T>(out("fc3_out"), call.indices("labels"), out("probs"), out("loss"));
 }
 
-enum class From { loss, logits };
-
 template <class T>
-void backward(const ForwardCall<T>& call, From from, bool to_image) {
+void backward(const ForwardCall<T>& call, bool from_loss) {
     const auto in = [&](const char* name) { return call.input(name); };
     const auto out = [&](const char* name) { return call.output(name); };
-    const Plane window = Network::of(call.problem()).window;
-    if (from == From::loss) {
+    const Plane window = Network(call.problem()).window;
+    if (from_loss) {
         backward_loss<T>(in("dloss"), in("probs"), call.indices("labels"), out("dfc3_out"));
-        backward_from_logits<T>(out("dfc3_out"), in, in, out, window);
+        backward_from_logits<T>(out("dfc3_out"), in, out, window);
     } else {
-        backward_from_logits<T>(in("dfc3_out"), in, in, out, window);
+        backward_from_logits<T>(in("dfc3_out"), in, out, window);
+        convolve_grad_input(out("dconv1_out"), in("conv1_w"), out("dimage"));
     }
-    if (to_image) convolve_grad_input(out("dconv1_out"), in("conv1_w"), out("dimage"));
 }
 
 // ---- tensors
@@ -173,7 +159,7 @@ constexpr Shaped activations[] = {
 constexpr Shaped indices[] = {{"pool1_index", pool1_sizes}, {"pool2_index", pool2_sizes}};
 
 auto of_problem(const Shaped& tensor) {
-    return [sizes = tensor.sizes](const Problem& problem) { return sizes(Network::of(problem)); };
+    return [sizes = tensor.sizes](const Problem& problem) { return sizes(Network(problem)); };
 }
 
 // ---- operators
@@ -197,7 +183,7 @@ double multiply_adds(const Network& net) {
 
 /// Both passes, and the checks of each element.
 double work(const Problem& problem) {
-    const Network net = Network::of(problem);
+    const Network net = Network(problem);
     double elements = static_cast<double>(element_count(image_sizes(net)));
     for (const Shaped& tensor : parameters)
         elements += static_cast<double>(element_count(tensor.sizes(net)));
@@ -228,7 +214,7 @@ const Names matrices{"conv2_w", "fc1_w", "fc2_w", "fc3_w"};
 /// Weights of a layer that keep activations at their size.
 Holds weights(const Shaped& matrix) {
     return numbers_below([matrix](const Problem& problem) {
-        return 6.0 / std::sqrt(terms_of(matrix, Network::of(problem)));
+        return 6.0 / std::sqrt(terms_of(matrix, Network(problem)));
     });
 }
 
@@ -240,14 +226,14 @@ OperatorDeclaration network(const char* name, bool to_loss) {
     ParameterSpec in = per_axis("in");
     in.carries_rank = true;
     OperatorDeclaration op = declare_operator(name);
-    op.parameter("n");
-    for (const char* parameter : {"c", "k1", "k2", "hidden1", "hidden2"}) op.parameter(parameter);
+    for (const char* parameter : {"n", "c", "k1", "k2", "hidden1", "hidden2"})
+        op.parameter(parameter).typical(parameter, 1, 4);
     // The loss of a single class is zero.
     const std::int64_t classes = to_loss ? 2 : 1;
     op.parameter("classes", {.default_value = classes, .minimum = classes});
     op.parameter(in).parameter(per_axis("filter")).parameter(per_axis("window")).spatial_axes(2, 2);
     op.valid_if("a pixel in each layer",
-                [](const Problem& problem) { return Network::of(problem).is_valid(); });
+                [](const Problem& problem) { return Network(problem).is_valid(); });
     op.input("image", of_problem({"image", image_sizes}));
     for (std::size_t i = 0; i < std::size(parameters); ++i)
         op.input(parameters[i].name, of_problem(parameters[i]),
@@ -257,23 +243,12 @@ OperatorDeclaration network(const char* name, bool to_loss) {
     for (const Shaped& tensor : indices)
         op.saved(tensor.name, of_problem(tensor), {.dtype = DType::i32});
     op.work(work);
-    for (const char* parameter : {"n", "c", "k1", "k2", "hidden1", "hidden2"})
-        op.typical(parameter, 1, 4);
     op.typical("classes", classes, 10).typical("in", 1, 16).typical("filter", 1, 3);
     op.typical("window", 1, 2);
     return op;
 }
 
 Operator describe() {
-    const Names gradients = names_of(parameters, "d");
-    const Names inner = names_of(activations, "d");
-    const Names taken =
-        in_order({{"dloss", "labels", "probs", "image"}, matrices, saved_for_backward});
-    const auto backward_to = [](bool to_image) {
-        return [to_image]<class T>(const ForwardCall<T>& call) {
-            backward(call, From::loss, to_image);
-        };
-    };
     return network("lenet5", true)
         .input(
             "labels", [](const Problem& problem) { return Sizes{problem.scalar("n")}; },
@@ -285,12 +260,11 @@ Operator describe() {
         // Which of equal logits is the largest changes nothing.
         .branches_decide()
         .steps("forward", in_order({forward_steps(), loss_step()}))
-        .gradient("backward", taken, in_order({inner, gradients}), backward_to(false))
-        .steps("backward", in_order({loss_gradient_step(), backward_steps()}))
-        .gradient("backward_to_image", in_order({taken, {"conv1_w"}}),
-                  in_order({inner, gradients, {"dimage"}}), backward_to(true))
-        .steps("backward_to_image",
-               in_order({loss_gradient_step(), backward_steps(), image_gradient_step()}));
+        .gradient("backward",
+                  in_order({{"dloss", "labels", "probs", "image"}, matrices, saved_for_backward}),
+                  in_order({names_of(activations, "d"), names_of(parameters, "d")}),
+                  []<class T>(const ForwardCall<T>& call) { backward(call, true); })
+        .steps("backward", in_order({loss_gradient_step(), backward_steps()}));
 }
 
 Operator describe_logits() {
@@ -303,7 +277,7 @@ Operator describe_logits() {
         .gradient("backward",
                   in_order({{"dfc3_out", "image", "conv1_w"}, matrices, saved_for_backward}),
                   in_order({inner, names_of(parameters, "d"), {"dimage"}}),
-                  []<class T>(const ForwardCall<T>& call) { backward(call, From::logits, true); })
+                  []<class T>(const ForwardCall<T>& call) { backward(call, false); })
         .steps("backward", in_order({backward_steps(), image_gradient_step()}));
 }
 

@@ -31,16 +31,12 @@ struct Forward : Pass<"lenet5", "forward"> {
 struct Backward : Pass<"lenet5", "backward"> {
     using Pass::Pass;
 };
-/// The same, and the image's gradient as the 22nd.
-struct BackwardToImage : Pass<"lenet5", "backward_to_image"> {
-    using Pass::Pass;
-};
 
 /// To the logits.
 struct LogitsForward : Pass<"lenet5_logits", "forward"> {
     using Pass::Pass;
 };
-/// From a cotangent of the logits.
+/// From a cotangent of the logits; the image's gradient too.
 struct LogitsBackward : Pass<"lenet5_logits", "backward"> {
     using Pass::Pass;
 };

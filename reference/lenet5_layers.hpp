@@ -11,8 +11,7 @@
 namespace gradverify::lenet5 {
 
 /// Calls `visit(n, channel, h, w)` for each element of images.
-template <class Images, class Visit>
-void for_each_pixel(const Images& images, Visit visit) {
+void for_each_pixel(const auto& images, auto visit) {
     for (std::int64_t n = 0; n < images.size(0); ++n)
         for (std::int64_t c = 0; c < images.size(1); ++c)
             for (std::int64_t h = 0; h < images.size(2); ++h)
@@ -20,8 +19,7 @@ void for_each_pixel(const Images& images, Visit visit) {
 }
 
 /// Calls `visit(channel, row, column)` for each tap of a filter.
-template <class Filter, class Visit>
-void for_each_tap(const Filter& filter, Visit visit) {
+void for_each_tap(const auto& filter, auto visit) {
     for (std::int64_t c = 0; c < filter.size(1); ++c)
         for (std::int64_t r = 0; r < filter.size(2); ++r)
             for (std::int64_t s = 0; s < filter.size(3); ++s) visit(c, r, s);
@@ -30,8 +28,7 @@ void for_each_tap(const Filter& filter, Visit visit) {
 // ---- layers, forwards
 
 /// y[n,k,o] = b[k] + the sum over channels and taps of x[n,c,o + tap] w[k,c,tap].
-template <class In, class Weights, class Bias, class Out>
-void convolve(const In& x, const Weights& w, const Bias& b, const Out& y) {
+void convolve(const auto& x, const auto& w, const auto& b, const auto& y) {
     for_each_pixel(y, [&](auto n, auto k, auto oh, auto ow) {
         auto sum = b(k);
         for_each_tap(
@@ -41,8 +38,8 @@ void convolve(const In& x, const Weights& w, const Bias& b, const Out& y) {
 }
 
 /// The largest of each window, the first of several, and its offset in the plane.
-template <class T, class In, class Out>
-void take_largest(const In& x, const Out& y, const Out& index, const Plane& window) {
+template <class T>
+void take_largest(const auto& x, const auto& y, const auto& index, const Plane& window) {
     for_each_pixel(y, [&](auto n, auto c, auto oh, auto ow) {
         LargestOf<T> largest;
         for (std::int64_t h = oh * window[0]; h < (oh + 1) * window[0]; ++h)
@@ -53,14 +50,13 @@ void take_largest(const In& x, const Out& y, const Out& index, const Plane& wind
     });
 }
 
-template <class T, class In, class Out>
-void rectify(const In& x, const Out& y) {
+template <class T>
+void rectify(const auto& x, const auto& y) {
     for (std::int64_t i = 0; i < x.elements(); ++i) y.flat(i) = max(x.flat(i), T(0.0));
 }
 
 /// y = x w^T + b; x may have more axes than one behind the first.
-template <class In, class Weights, class Bias, class Out>
-void connect(const In& x, const Weights& w, const Bias& b, const Out& y) {
+void connect(const auto& x, const auto& w, const auto& b, const auto& y) {
     for (std::int64_t n = 0; n < y.size(0); ++n)
         for (std::int64_t k = 0; k < y.size(1); ++k) {
             auto sum = b(k);
@@ -71,8 +67,7 @@ void connect(const In& x, const Weights& w, const Bias& b, const Out& y) {
 
 // ---- layers, backwards: dx, dw and db hold zeros at first
 
-template <class Cotangent, class In, class Out>
-void convolve_grad_parameters(const Cotangent& dy, const In& x, const Out& dw, const Out& db) {
+void convolve_grad_parameters(const auto& dy, const auto& x, const auto& dw, const auto& db) {
     for_each_pixel(dy, [&](auto n, auto k, auto oh, auto ow) {
         const auto& cotangent = dy(n, k, oh, ow);
         db(k) += cotangent;
@@ -82,8 +77,7 @@ void convolve_grad_parameters(const Cotangent& dy, const In& x, const Out& dw, c
     });
 }
 
-template <class Cotangent, class Weights, class Out>
-void convolve_grad_input(const Cotangent& dy, const Weights& w, const Out& dx) {
+void convolve_grad_input(const auto& dy, const auto& w, const auto& dx) {
     for_each_pixel(dy, [&](auto n, auto k, auto oh, auto ow) {
         for_each_tap(w, [&](auto c, auto r, auto s) {
             dx(n, c, oh + r, ow + s) += dy(n, k, oh, ow) * w(k, c, r, s);
@@ -92,9 +86,8 @@ void convolve_grad_input(const Cotangent& dy, const Weights& w, const Out& dx) {
 }
 
 /// Where rounding may have chosen another index, it may be that of each pixel of the window.
-template <class T, class Cotangent, class Index, class Out>
-void scatter_to_largest(const Cotangent& dy, const Index& index, const Out& dx,
-                        const Plane& window) {
+template <class T>
+void scatter_to_largest(const auto& dy, const auto& index, const auto& dx, const Plane& window) {
     for_each_pixel(dy, [&](auto n, auto c, auto oh, auto ow) {
         const T& at = index(n, c, oh, ow);
         const auto largest = std::llround(detail::plain_value(at));
@@ -105,14 +98,13 @@ void scatter_to_largest(const Cotangent& dy, const Index& index, const Out& dx,
     });
 }
 
-template <class T, class Cotangent, class In, class Out>
-void mask(const Cotangent& dy, const In& x, const Out& dx) {
+template <class T>
+void mask(const auto& dy, const auto& x, const auto& dx) {
     for (std::int64_t i = 0; i < dx.elements(); ++i)
         dx.flat(i) = where_positive<T>(x.flat(i), dy.flat(i));
 }
 
-template <class Cotangent, class In, class Out>
-void connect_grad_parameters(const Cotangent& dy, const In& x, const Out& dw, const Out& db) {
+void connect_grad_parameters(const auto& dy, const auto& x, const auto& dw, const auto& db) {
     for (std::int64_t n = 0; n < dy.size(0); ++n)
         for (std::int64_t k = 0; k < dy.size(1); ++k) {
             db(k) += dy(n, k);
@@ -121,8 +113,7 @@ void connect_grad_parameters(const Cotangent& dy, const In& x, const Out& dw, co
         }
 }
 
-template <class Cotangent, class Weights, class Out>
-void connect_grad_input(const Cotangent& dy, const Weights& w, const Out& dx) {
+void connect_grad_input(const auto& dy, const auto& w, const auto& dx) {
     for (std::int64_t n = 0; n < dy.size(0); ++n)
         for (std::int64_t k = 0; k < dy.size(1); ++k)
             for (std::int64_t j = 0; j < w.size(1); ++j)

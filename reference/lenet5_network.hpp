@@ -17,22 +17,19 @@ struct Network {
     std::int64_t n, c, k1, k2, hidden1, hidden2, classes;
     Plane image, filter, window, conv1, pool1, conv2, pool2;
 
-    /// The sizes of a problem. The last one is kept, since generators ask for tensors one by one.
-    static Network of(const Problem& problem);
+    explicit Network(const Problem& problem);
 
     /// Whether each layer has pixels left.
-    bool is_valid() const;
+    bool is_valid() const { return pool2[0] > 0 && pool2[1] > 0; }
     /// The inputs of fc1.
     std::int64_t features() const { return k2 * pool2[0] * pool2[1]; }
-
-  private:
-    explicit Network(const Problem& problem);
 };
 
 /// The eleven layers up to the logits, and the loss.
 std::vector<Step> forward_steps();
 std::vector<Step> loss_step();
-/// Step 1 of the backward pass, to the logits; 2 to 21, to conv1's parameters; 22, to the image.
+/// The backward pass: step 1, to the logits; then, to conv1's parameters; and, of lenet5_logits
+/// alone, to the image.
 std::vector<Step> loss_gradient_step();
 std::vector<Step> backward_steps();
 std::vector<Step> image_gradient_step();

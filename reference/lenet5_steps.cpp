@@ -21,7 +21,7 @@ std::string is(const char* parameter, const Plane& sizes) {
 /// A step whose problem follows from the network.
 template <class ProblemOf>
 Step step(const std::string& pass, Tensors tensors, ProblemOf problem_of) {
-    return {pass, [problem_of](const Problem& whole) { return problem_of(Network::of(whole)); },
+    return {pass, [problem_of](const Problem& whole) { return problem_of(Network(whole)); },
             std::move(tensors)};
 }
 
@@ -139,8 +139,7 @@ std::vector<Step> backward_steps() {
 }
 
 std::vector<Step> image_gradient_step() {
-    return {conv("grad_input", 1,  // 22
-                 {{"dy", "dconv1_out"}, {"w", "conv1_w"}, {"dx", "dimage"}})};
+    return {conv("grad_input", 1, {{"dy", "dconv1_out"}, {"w", "conv1_w"}, {"dx", "dimage"}})};
 }
 
 }  // namespace gradverify::lenet5

@@ -38,4 +38,3 @@ void launch(const Pass& call) {
 
 GRADVERIFY_KERNEL(Forward, "graph", launch<Forward>).workspace(forward_workspace);
 GRADVERIFY_KERNEL(Backward, "graph", launch<Backward>);
-GRADVERIFY_KERNEL(BackwardToImage, "graph", launch<BackwardToImage>);
