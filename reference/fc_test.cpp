@@ -1,62 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference of fc against values worked by hand and against sums over every index.
+// The reference of fc against values worked by hand and against conv's.
 #include "reference/tests/run_pass.hpp"
 
 namespace gradverify {
 
 using namespace testing;
 
-namespace {
-
-void check_all(const std::string& problem, const Named& in, const Named& expected) {
-    const char* const passes[] = {"forward", "grad_input", "grad_weight", "grad_bias"};
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-        CAPTURE(expected[i].first);
-        CHECK(run("fc", passes[i], problem, in)[0] == expected[i].second);
-    }
-}
-
-}  // namespace
-
 TEST_CASE("fc of two rows of three features gives the values worked by hand") {
-    check_all("n=2,c=3,k=2",
-              {{"x", {1, 2, 3, -1, 0, 4}},
-               {"w", {1, 0, -2, 3, 1, 1}},
-               {"b", {10, 20}},
-               {"dy", {1, 2, 3, -1}}},
-              // 1 + 0 - 6 + 10, 3 + 2 + 3 + 20; -1 + 0 - 8 + 10, -3 + 0 + 4 + 20.
-              {{"y", {5, 28, 1, 21}},
-               // dy w: (1, 0, -2) + 2 (3, 1, 1), and 3 (1, 0, -2) - (3, 1, 1).
-               {"dx", {7, 2, 0, 0, -1, -7}},
-               // dy^T x: (1, 2, 3) + 3 (-1, 0, 4), and 2 (1, 2, 3) - (-1, 0, 4).
-               {"dw", {-2, 2, 15, 3, 4, 2}},
-               {"db", {4, 1}}});
+    const Named in{{"x", {1, 2, 3, -1, 0, 4}},
+                   {"w", {1, 0, -2, 3, 1, 1}},
+                   {"b", {10, 20}},
+                   {"dy", {1, 2, 3, -1}}};
+    const auto result = [&](const char* pass) { return run("fc", pass, "n=2,c=3,k=2", in)[0]; };
+    // 1 + 0 - 6 + 10, 3 + 2 + 3 + 20; -1 + 0 - 8 + 10, -3 + 0 + 4 + 20.
+    CHECK(result("forward") == Numbers{5, 28, 1, 21});
+    // dy w: (1, 0, -2) + 2 (3, 1, 1), and 3 (1, 0, -2) - (3, 1, 1).
+    CHECK(result("grad_input") == Numbers{7, 2, 0, 0, -1, -7});
+    // dy^T x: (1, 2, 3) + 3 (-1, 0, 4), and 2 (1, 2, 3) - (-1, 0, 4).
+    CHECK(result("grad_weight") == Numbers{-2, 2, 15, 3, 4, 2});
+    CHECK(result("grad_bias") == Numbers{4, 1});
 }
 
-TEST_CASE("every pass of fc equals the sum over every index") {
+TEST_CASE("every pass of fc is that of a convolution of one pixel") {
     const Operator& op = operator_of("fc");
-    for (const char* text :
+    for (const std::string text :
          {"n=1", "n=5,c=7,k=3", "n=1,c=1,k=9", "n=4,c=1,k=1", "n=2,c=17,k=33", "n=0,c=2,k=3"}) {
-        CAPTURE(std::string(text));
+        CAPTURE(text);
         const Problem problem = valid_problem(op, text);
-        const Numbers x = random_numbers(op, "x", problem), w = random_numbers(op, "w", problem);
-        const Numbers b = random_numbers(op, "b", problem), dy = random_numbers(op, "dy", problem);
-        Numbers y(dy.size()), dx(x.size()), dw(w.size()), db(b.size());
-        CHECK(op.is_empty(problem) == y.empty());
-        const auto c_all = static_cast<std::size_t>(problem.scalar("c"));
-        const auto k_all = static_cast<std::size_t>(problem.scalar("k"));
-        for (std::size_t n = 0; n < dy.size() / k_all; ++n)
-            for (std::size_t k = 0; k < k_all; ++k) {
-                y[n * k_all + k] += b[k];
-                db[k] += dy[n * k_all + k];
-                for (std::size_t c = 0; c < c_all; ++c) {
-                    y[n * k_all + k] += x[n * c_all + c] * w[k * c_all + c];
-                    dx[n * c_all + c] += dy[n * k_all + k] * w[k * c_all + c];
-                    dw[k * c_all + c] += dy[n * k_all + k] * x[n * c_all + c];
-                }
-            }
-        check_all(text, {{"x", x}, {"w", w}, {"b", b}, {"dy", dy}},
-                  {{"y", y}, {"dx", dx}, {"dw", dw}, {"db", db}});
+        CHECK(op.is_empty(problem) == (problem.scalar("n") == 0));
+        const Named in = random_tensors(op, problem, {"x", "w", "b", "dy"});
+        for (const PassSpec& pass : op.passes)
+            CHECK(run(op, pass, problem, in) == run("conv", pass.name, text + ",in=1", in));
     }
 }
 

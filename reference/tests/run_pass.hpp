@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,13 @@ inline Numbers random_numbers(const Operator& op, const std::string& tensor,
     Numbers numbers(count_of(op, tensor, problem));
     for (double& number : numbers) number = static_cast<double>(random.between(-9, 9));
     return numbers;
+}
+
+inline Named random_tensors(const Operator& op, const Problem& problem,
+                            std::initializer_list<const char*> tensors) {
+    Named all;
+    for (const char* name : tensors) all.emplace_back(name, random_numbers(op, name, problem));
+    return all;
 }
 
 /// Runs a pass on named values; tensors that are not named are zero.
