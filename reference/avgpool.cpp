@@ -62,14 +62,6 @@ void forward(const ForwardCall<T>& call) {
                 }
 }
 
-std::vector<FactorSpec> factors() {
-    std::vector<FactorSpec> factors = window_factors("window", "padding");
-    factors.push_back(rest_factor("window", {"padding"}, [](std::span<const std::int64_t> v) {
-        return detail::rest_level(v[0] + 2 * v[3], v[1], v[2]);
-    }));
-    return factors;
-}
-
 bool is_padded_by_half(const Problem& problem) {
     const Axis h(problem, 0), w(problem, 1);
     return 2 * h.padding <= h.window && 2 * w.padding <= w.window;
@@ -108,7 +100,9 @@ Operator describe() {
         .parameter("include_pad", no_or_yes)
         .parameter("ceil", no_or_yes)
         .valid_if("a padding of at most half of the window", is_padded_by_half)
-        .factors(factors())
+        .factors(with_rest(
+            window_factors("window", "padding"), "window", {"padding"},
+            [](detail::FactorValues v) { return detail::rest_level(v[0] + 2 * v[3], v[1], v[2]); }))
         .sum_of_products({{"x"}})
         .exact_if("every divisor is a power of two, of at most 2048 pixels", divides_exactly)
         .reduction_length(reduction_length)

@@ -225,15 +225,6 @@ std::int64_t taps_of_pixel(const Problem& problem) {
     return g.group_k() * g.taps;
 }
 
-std::vector<FactorSpec> factors() {
-    std::vector<FactorSpec> factors = filter_factors();
-    factors.push_back(
-        rest_factor("filter", {"dilation", "padding"}, [](std::span<const std::int64_t> v) {
-            return detail::rest_level(v[0] + v[4] + v[5], v[3] * (v[1] - 1) + 1, v[2]);
-        }));
-    return factors;
-}
-
 bool reads_nothing(const Problem& problem) {
     const Parameters p(problem);
     return std::ranges::any_of(p.spatial(), [](const Axis& of) {
@@ -255,7 +246,11 @@ Operator describe() {
             .constraints = {on("c", multiple_of("groups")), on("k", multiple_of("groups"))},
             .features = {{"asymmetric_padding", {on("padding_left", same_as("padding_right"))}}},
             .usual_ranks = RankRange{2, 2},
-            .factors = factors(),
+            .factors = with_rest(filter_factors(), "filter", {"dilation", "padding"},
+                                 [](detail::FactorValues v) {
+                                     return detail::rest_level(v[0] + v[4] + v[5],
+                                                               v[3] * (v[1] - 1) + 1, v[2]);
+                                 }),
             .reads_nothing = reads_nothing,
             .separable = filter_copies(windows_are_apart),
             .why_invalid = nullptr,

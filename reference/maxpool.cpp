@@ -56,15 +56,6 @@ void forward(const ForwardCall<T>& call) {
                 }
 }
 
-std::vector<FactorSpec> factors() {
-    std::vector<FactorSpec> factors = window_factors("window", "padding");
-    factors.push_back(
-        rest_factor("window", {"dilation", "padding"}, [](std::span<const std::int64_t> v) {
-            return detail::rest_level(v[0] + 2 * v[4], v[3] * (v[1] - 1) + 1, v[2]);
-        }));
-    return factors;
-}
-
 bool is_padded_by_half(const Problem& problem) {
     const Axis h(problem, 0), w(problem, 1);
     return 2 * h.padding <= h.span() && 2 * w.padding <= w.span();
@@ -92,7 +83,11 @@ Operator describe() {
     return declare_pooling("maxpool", {"dilation"}, pooled_sizes<Axis>)
         .valid_if("a padding of at most half of what the window spans", is_padded_by_half)
         .valid_if("a pixel of the image in every window", has_pixels_in_windows)
-        .factors(factors())
+        .factors(with_rest(window_factors("window", "padding"), "window", {"dilation", "padding"},
+                           [](detail::FactorValues v) {
+                               return detail::rest_level(v[0] + 2 * v[4], v[3] * (v[1] - 1) + 1,
+                                                         v[2]);
+                           }))
         .defined_for_nan("x")
         .saved("index", pooled_sizes<Axis>, {.dtype = DType::i32})
         .piecewise_linear()

@@ -2,6 +2,7 @@
 // Factors of sliding windows: relations between an axis's parameters in which kernels had bugs.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,70 +43,61 @@ inline bool reads_only_padding(std::int64_t in, std::int64_t taps, std::int64_t 
     return true;
 }
 
+/// Whether a parameter is below another one, the same or above it.
+inline FactorSpec order_factor(const std::string& name, const std::string& parameter,
+                               const std::string& other) {
+    return {.name = name,
+            .levels = {"smaller", "equal", "larger"},
+            .parameters = {parameter, other},
+            .level_of_values = [](detail::FactorValues v) { return detail::order_of(v[0], v[1]); }};
+}
+
 /// The factors of an operator with these names for its parameters.
 inline std::vector<FactorSpec> window_factors(const std::string& window,
                                               const std::string& padding) {
-    using detail::FactorValues;
-    const auto order = [](FactorValues v) { return detail::order_of(v[0], v[1]); };
-    return {{.name = "stride against " + window,
-             .levels = {"smaller", "equal", "larger"},
-             .parameters = {"stride", window},
-             .level_of_values = order},
+    return {order_factor("stride against " + window, "stride", window),
             {.name = "padding against " + window,
              .levels = {"none", "smaller", "equal", "larger"},
              .parameters = {padding, window},
              .level_of_values =
-                 [](FactorValues v) { return v[0] == 0 ? 0 : 1 + detail::order_of(v[0], v[1]); }},
-            {.name = "image against " + window,
-             .levels = {"smaller", "equal", "larger"},
-             .parameters = {"in", window},
-             .level_of_values = order},
-            {.name = "image against stride",
-             .levels = {"smaller", "equal", "larger"},
-             .parameters = {"in", "stride"},
-             .level_of_values = order}};
+                 [](detail::FactorValues v) {
+                     return v[0] == 0 ? 0 : 1 + detail::order_of(v[0], v[1]);
+                 }},
+            order_factor("image against " + window, "in", window),
+            order_factor("image against stride", "in", "stride")};
 }
 
-/// What the stride leaves of the image. The parameters are image, window, stride and `others`.
-inline FactorSpec rest_factor(const std::string& window, const std::vector<std::string>& others,
-                              int (*level_of_values)(detail::FactorValues)) {
+/// Adds what the stride leaves of the image, by the parameters image, window, stride and `others`.
+inline std::vector<FactorSpec> with_rest(std::vector<FactorSpec> factors, const std::string& window,
+                                         const std::vector<std::string>& others,
+                                         int (*level_of_values)(detail::FactorValues)) {
     std::vector<std::string> parameters{"in", window, "stride"};
     parameters.insert(parameters.end(), others.begin(), others.end());
-    return {.name = "rest of the stride",
-            .levels = {"stride 1", "0", "between", "stride - 1"},
-            .parameters = std::move(parameters),
-            .level_of_values = level_of_values};
-}
-
-/// The factors of an operator with channels in groups.
-inline std::vector<FactorSpec> group_factors() {
-    using detail::FactorValues;
-    const auto channels_in_group = [](FactorValues v) {
-        const std::int64_t each = v[0] / v[1];
-        return static_cast<int>(each < 3 ? each - 1 : 2);
-    };
-    return {
-        {.name = "groups against c",
-         .levels = {"one", "some", "all"},
-         .parameters = {"groups", "c"},
-         .level_of_values = [](FactorValues v) { return v[0] == 1      ? 0
-                                                        : v[0] == v[1] ? 2
-                                                                       : 1; }},
-        {.name = "k in a group",
-         .levels = {"1", "2", "3 or more"},
-         .parameters = {"k", "groups"},
-         .level_of_values = channels_in_group}};
+    factors.push_back({.name = "rest of the stride",
+                       .levels = {"stride 1", "0", "between", "stride - 1"},
+                       .parameters = std::move(parameters),
+                       .level_of_values = level_of_values});
+    return factors;
 }
 
 /// What conv and conv_transpose share.
 inline std::vector<FactorSpec> filter_factors() {
+    using detail::FactorValues;
     std::vector<FactorSpec> factors = window_factors("filter", "padding_left");
-    for (FactorSpec& factor : group_factors()) factors.push_back(std::move(factor));
-    factors.push_back(
-        {.name = "padding left against right",
-         .levels = {"smaller", "equal", "larger"},
-         .parameters = {"padding_left", "padding_right"},
-         .level_of_values = [](detail::FactorValues v) { return detail::order_of(v[0], v[1]); }});
+    factors.push_back({.name = "groups against c",
+                       .levels = {"one", "some", "all"},
+                       .parameters = {"groups", "c"},
+                       .level_of_values = [](FactorValues v) {
+                           if (v[0] == 1) return 0;
+                           return v[0] == v[1] ? 2 : 1;
+                       }});
+    factors.push_back({.name = "k in a group",
+                       .levels = {"1", "2", "3 or more"},
+                       .parameters = {"k", "groups"},
+                       .level_of_values = [](FactorValues v) {
+                           return static_cast<int>(std::min<std::int64_t>(v[0] / v[1], 3)) - 1;
+                       }});
+    factors.push_back(order_factor("padding left against right", "padding_left", "padding_right"));
     return factors;
 }
 
