@@ -7,6 +7,8 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+
 #include "harness/kernel.hpp"
 #include "kernels/element.cuh"
 #include "kernels/grids.cuh"
@@ -85,6 +87,23 @@ long long positions_along(const Axis& axis) {
     const long long padded = axis.in + axis.padding_left + axis.padding_right;
     const long long reach = (axis.filter - 1) * axis.dilation + 1;
     return padded < reach ? 0 : (padded - reach) / axis.stride + 1;
+}
+
+/// What products in tiles cost: a block's threads for each 16 terms of a sum; small results usually
+/// take four for an output. All passes have one figure, as if each had the longest sum.
+inline std::int64_t threads_of_steps(const Problem& problem) {
+    const std::int64_t n = problem.scalar("n"), groups = problem.scalar("groups");
+    const std::int64_t c = problem.scalar("c") / groups, k = problem.scalar("k") / groups;
+    std::int64_t taps = 1, pixels = n;
+    for (int axis = 0; axis < problem.rank(); ++axis) {
+        taps *= problem.on_axis("filter", axis);
+        const std::int64_t size = problem.on_axis("in", axis) +
+                                  problem.on_axis("padding", axis, Side::left) +
+                                  problem.on_axis("padding", axis, Side::right);
+        pixels *= std::max<std::int64_t>(size / problem.on_axis("stride", axis), 1);
+    }
+    const std::int64_t longest = std::max({pixels, c * taps, k * taps});
+    return 16 * longest + groups * pixels * c * k * taps / 4;
 }
 
 /// Splits a flat index into positions on three axes, the last one innermost; returns what is left.

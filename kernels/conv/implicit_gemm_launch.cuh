@@ -10,7 +10,6 @@
 #pragma once
 
 #include "kernels/conv/implicit_gemm.cuh"
-#include "kernels/conv/steps_of_sum.hpp"
 
 namespace gradverify::conv {
 
@@ -181,19 +180,12 @@ inline GemmShape image_shape(const DirectGeometry& g) {
     return shape;
 }
 
-template <class T, class Index>
-void launch_features(const GemmTensors<T, Index>& tensors, const WholeWalk<Index>& walk,
-                     const GemmShape& shape, const Launch& launch) {
-    launch_gemm<GemmResult::stored, T, Index>(tensors, walk, {.slices = 1, .terms_of_slice = 0},
-                                              shape, nullptr, launch);
-}
-
-template <class T, class Index>
-void launch_phases(const GemmTensors<T, Index>& tensors, const PhasedWalk<Index>& walk,
-                   const GemmShape& shape, const Launch& launch) {
-    const long long phases = walk.axes[0].phases * walk.axes[1].phases * walk.axes[2].phases;
+/// A product whose sums are not split.
+template <class T, class Index, class Walk>
+void launch_walk(const GemmTensors<T, Index>& tensors, const Walk& walk, const GemmShape& shape,
+                 const Launch& launch) {
     launch_gemm<GemmResult::stored, T, Index>(
-        tensors, walk, {.slices = phases, .terms_of_slice = 0}, shape, nullptr, launch);
+        tensors, walk, {.slices = walk.slices(), .terms_of_slice = 0}, shape, nullptr, launch);
 }
 
 /// image -> features, with a bias by the feature's channel where there is one.
@@ -205,8 +197,8 @@ void gemm_to_features(const Parameters& p, const TensorView& image, const Tensor
     const T* const start = bias ? bias->as<const T>() : nullptr;
     with_index(of, [&](auto index) {
         using Index = decltype(index);
-        launch_features(features_tensors<Index>(of, start), features_walk<Index>(of),
-                        features_shape(of.g), launch);
+        launch_walk(features_tensors<Index>(of, start), features_walk<Index>(of),
+                    features_shape(of.g), launch);
     });
 }
 
@@ -219,8 +211,8 @@ void gemm_to_image(const Parameters& p, const TensorView& features, const Tensor
     const T* const start = bias ? bias->as<const T>() : nullptr;
     with_index(of, [&](auto index) {
         using Index = decltype(index);
-        launch_phases(image_tensors<Index>(of, start), image_walk<Index>(of), image_shape(of.g),
-                      launch);
+        launch_walk(image_tensors<Index>(of, start), image_walk<Index>(of), image_shape(of.g),
+                    launch);
     });
 }
 

@@ -44,6 +44,7 @@ template <class Index>
 struct WholeWalk {
     GemmAxis<Index> axes[3];
 
+    static long long slices() { return 1; }
     __device__ GemmAxis<Index> axis(int which, long long /*slice*/) const { return axes[which]; }
 };
 
@@ -62,6 +63,7 @@ template <class Index>
 struct PhasedWalk {
     PhasedAxis axes[3];
 
+    long long slices() const { return axes[0].phases * axes[1].phases * axes[2].phases; }
     __device__ GemmAxis<Index> axis(int which, long long slice) const {
         for (int inner = 2; inner > which; --inner) slice /= axes[inner].phases;
         const PhasedAxis& of = axes[which];

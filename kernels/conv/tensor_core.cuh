@@ -9,7 +9,6 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/conv/direct.cuh"
-#include "kernels/conv/steps_of_sum.hpp"
 #include "kernels/element.cuh"
 #include "kernels/grids.cuh"
 #include "kernels/tensor_core_tiles.cuh"

@@ -26,7 +26,7 @@ void forward(const Forward& call, Break make_wrong) {
     auto tensors = features_tensors<long long>(of, call.b.as<const float>());
     auto walk = features_walk<long long>(of);
     make_wrong(of, tensors, walk);
-    launch_features(tensors, walk, features_shape(of.g), call.launch);
+    launch_walk(tensors, walk, features_shape(of.g), call.launch);
 }
 
 template <class Break>
@@ -36,7 +36,7 @@ void grad_input(const GradInput& call, Break make_wrong) {
     auto tensors = image_tensors<long long, float>(of, nullptr);
     auto walk = image_walk<long long>(of);
     make_wrong(of, tensors, walk);
-    launch_phases(tensors, walk, image_shape(of.g), call.launch);
+    launch_walk(tensors, walk, image_shape(of.g), call.launch);
 }
 
 // Every group reads the channels of the first.
