@@ -120,7 +120,7 @@ void declare_pixels(KernelDeclaration& kernel) {
     declare_strided_or_dilated(kernel);
 }
 
-/// TF32 is wrong with groups and in three dimensions: docs/convolution.md.
+/// TF32 is wrong with groups and in three dimensions: docs/results.md.
 template <class T, cudnnTensorFormat_t format>
 void declare_tf32_pixels(KernelDeclaration& kernel) {
     declare_flat_tf32<T, format>(kernel);
@@ -134,7 +134,7 @@ void declare_narrow_pixels(KernelDeclaration& kernel) {
     declare_copied_in_eights(kernel);
 }
 
-/// Half is summed in half where the heuristics so choose: docs/convolution.md.
+/// Half is summed in half where the heuristics so choose: docs/results.md.
 template <class T, cudnnTensorFormat_t format>
 void declare_half_pixels(KernelDeclaration& kernel) {
     declare_narrow_pixels<T, format>(kernel);
