@@ -197,32 +197,14 @@ Sizes sizes_of_y(const Problem& problem) {
 }
 
 double products_in_all(const Problem& problem) {
-    const Geometry g(problem);
-    return static_cast<double>(g.p.n) * static_cast<double>(g.p.k) *
-           static_cast<double>(g.group_c()) * static_cast<double>(g.taps) *
-           static_cast<double>(g.outputs);
-}
-
-double additions_of_bias(const Problem& problem) {
-    return static_cast<double>(element_count(sizes_of_y(problem)));
-}
-
-/// Terms of an output's sum, the bias included.
-std::int64_t terms_of_output(const Problem& problem) {
-    const Geometry g(problem);
-    return g.group_c() * g.taps + 1;
+    return static_cast<double>(element_count(sizes_of_y(problem))) *
+           static_cast<double>(element_count(sizes_of_w(problem)) / problem.scalar("k"));
 }
 
 /// Pixels of one output channel in the whole batch.
 std::int64_t output_pixels(const Problem& problem) {
     const Geometry g(problem);
     return g.p.n * g.outputs;
-}
-
-/// Taps by which an input pixel may reach an output.
-std::int64_t taps_of_pixel(const Problem& problem) {
-    const Geometry g(problem);
-    return g.group_k() * g.taps;
 }
 
 bool reads_nothing(const Problem& problem) {
@@ -260,11 +242,11 @@ Operator describe() {
             .outputs = {{.name = "y", .sizes = sizes_of_y, .orders = image_orders()}},
             .passes = filter_passes(
                 {.forward = {forward<double>, forward<Bounded>, terms_of_output},
-                 .grad_input = {grad_input<double>, grad_input<Bounded>, taps_of_pixel},
+                 .grad_input = {grad_input<double>, grad_input<Bounded>, terms_of_pixel},
                  .grad_weight = {grad_weight<double>, grad_weight<Bounded>, output_pixels},
                  .grad_bias = {grad_bias<double>, grad_bias<Bounded>, output_pixels},
                  .products = products_in_all,
-                 .additions = additions_of_bias}),
+                 .sizes_of_y = sizes_of_y}),
             .algebra = Algebra::products,
             .products = {{"x", "w"}, {"b"}},
             .typical = {on("n", between(1, 4)), on("c", between(1, 8)), on("k", between(1, 8)),

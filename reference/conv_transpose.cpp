@@ -38,42 +38,35 @@ struct Meeting {
 };
 
 /// Every input position and tap whose output position exists, in one, two or three dimensions.
-class Meetings {
-  public:
-    explicit Meetings(const Parameters& p) : axes_(p.spatial().begin(), p.spatial().end()) {
-        add(0, {0, 0, 0});
-        for (const Axis& axis : axes_) {
+struct Meetings {
+    std::int64_t inputs = 1, taps = 1, outputs = 1;  ///< elements of one channel
+    std::vector<Meeting> all{{0, 0, 0}};
+
+    explicit Meetings(const Parameters& p) {
+        for (const Axis& axis : p.spatial()) {
+            std::vector<Meeting> further;
+            for (const Meeting& before : all) add(further, before, axis);
+            all = std::move(further);
             inputs *= axis.in;
             taps *= axis.filter;
             outputs *= output_size(axis);
         }
     }
 
-    std::int64_t inputs = 1, taps = 1, outputs = 1;  ///< elements of one channel
-    std::vector<Meeting> all;
-
   private:
-    void add(std::size_t at, Meeting before) {
-        if (at == axes_.size()) {
-            all.push_back(before);
-            return;
-        }
-        const Axis& axis = axes_[at];
+    static void add(std::vector<Meeting>& to, const Meeting& before, const Axis& axis) {
         const std::int64_t size = output_size(axis);
+        const auto next = [](std::size_t outer, std::int64_t length, std::int64_t index) {
+            return outer * static_cast<std::size_t>(length) + static_cast<std::size_t>(index);
+        };
         for (std::int64_t i = 0; i < axis.in; ++i)
             for (std::int64_t f = 0; f < axis.filter; ++f) {
                 const std::int64_t o = i * axis.stride + f * axis.dilation - axis.padding_left;
                 if (o < 0 || o >= size) continue;
-                const auto next = [](std::size_t outer, std::int64_t length, std::int64_t index) {
-                    return outer * static_cast<std::size_t>(length) +
-                           static_cast<std::size_t>(index);
-                };
-                add(at + 1, {next(before.in, axis.in, i), next(before.tap, axis.filter, f),
-                             next(before.out, size, o)});
+                to.push_back({next(before.in, axis.in, i), next(before.tap, axis.filter, f),
+                              next(before.out, size, o)});
             }
     }
-
-    std::vector<Axis> axes_;
 };
 
 /// Calls `visit(index in x, index in w, index in y)` for every product of the forward pass.
@@ -147,26 +140,10 @@ Sizes sizes_of_y(const Problem& problem) {
 
 /// Multiply-adds of a pass, with those on outputs that are cut off.
 double products_in_all(const Problem& problem) {
-    double products = static_cast<double>(element_count(sizes_of_x(problem))) *
-                      static_cast<double>(problem.scalar("k") / problem.scalar("groups"));
-    for (int axis = 0; axis < problem.rank(); ++axis)
-        products *= static_cast<double>(problem.on_axis("filter", axis));
-    return products;
-}
-double additions_of_bias(const Problem& problem) {
-    return static_cast<double>(element_count(sizes_of_y(problem)));
+    return static_cast<double>(element_count(sizes_of_x(problem))) *
+           static_cast<double>(element_count(sizes_of_w(problem)) / problem.scalar("c"));
 }
 
-/// Terms over all taps, as if none of them were a stride apart.
-std::int64_t terms_of_channels(const Problem& problem, const char* channels) {
-    std::int64_t terms = problem.scalar(channels) / problem.scalar("groups");
-    for (int axis = 0; axis < problem.rank(); ++axis) terms *= problem.on_axis("filter", axis);
-    return terms;
-}
-
-/// Terms of an output's sum, the bias included.
-std::int64_t terms_of_output(const Problem& problem) { return terms_of_channels(problem, "c") + 1; }
-std::int64_t terms_of_pixel(const Problem& problem) { return terms_of_channels(problem, "k"); }
 /// Pixels of one channel in the whole batch.
 std::int64_t input_pixels(const Problem& problem) {
     return element_count(sizes_of_x(problem)) / problem.scalar("c");
@@ -230,7 +207,7 @@ Operator describe() {
                  .grad_weight = {grad_weight<double>, grad_weight<Bounded>, input_pixels},
                  .grad_bias = {grad_bias<double>, grad_bias<Bounded>, output_pixels},
                  .products = products_in_all,
-                 .additions = additions_of_bias}),
+                 .sizes_of_y = sizes_of_y}),
             .algebra = Algebra::products,
             .products = {{"x", "w"}, {"b"}},
             .typical = {on("n", between(1, 4)), on("c", between(1, 8)), on("k", between(1, 8)),

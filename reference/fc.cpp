@@ -58,18 +58,15 @@ TensorSpec tensor(std::string name, std::vector<std::string> parameters) {
             }};
 }
 
-double as_double(const Problem& problem, const char* parameter) {
-    return static_cast<double>(problem.scalar(parameter));
-}
 double products_in_all(const Problem& problem) {
-    return as_double(problem, "n") * as_double(problem, "c") * as_double(problem, "k");
-}
-
-double additions_of_bias(const Problem& problem) {
-    return as_double(problem, "n") * as_double(problem, "k");
+    double products = 1.0;
+    for (const char* parameter : {"n", "c", "k"})
+        products *= static_cast<double>(problem.scalar(parameter));
+    return products;
 }
 
 Operator describe() {
+    const TensorSpec y = tensor("y", {"n", "k"});
     return {
         .name = "fc",
         .space = ParameterSpace(
@@ -81,7 +78,7 @@ Operator describe() {
                       {.name = "c", .parameters = {"c"}}},
         .why_invalid = nullptr,
         .inputs = {tensor("x", {"n", "c"}), tensor("w", {"k", "c"}), tensor("b", {"k"})},
-        .outputs = {tensor("y", {"n", "k"})},
+        .outputs = {y},
         .passes = product_passes(
             {.forward = {forward<double>, forward<Bounded>,
                          [](const Problem& problem) { return problem.scalar("c") + 1; }},
@@ -92,7 +89,7 @@ Operator describe() {
              .grad_bias = {grad_bias<double>, grad_bias<Bounded>,
                            [](const Problem& problem) { return problem.scalar("n"); }},
              .products = products_in_all,
-             .additions = additions_of_bias}),
+             .sizes_of_y = y.sizes}),
         .algebra = Algebra::products,
         .products = {{"x", "w"}, {"b"}},
         .typical = {on("n", between(1, 64)), on("c", between(1, 256)), on("k", between(1, 128))},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,27 +60,33 @@ struct ProductPass {
 };
 struct ProductPasses {
     ProductPass forward, grad_input, grad_weight, grad_bias;
-    double (*products)(const Problem&);   ///< multiply-adds of each of the first three
-    double (*additions)(const Problem&);  ///< of grad_bias
+    double (*products)(const Problem&);  ///< multiply-adds of each of the first three
+    std::function<Sizes(const Problem&)> sizes_of_y;
+
+    /// The additions of grad_bias.
+    double additions(const Problem& problem) const {
+        return static_cast<double>(element_count(sizes_of_y(problem)));
+    }
 };
 
 /// The passes of y = x w + b.
 inline std::vector<PassSpec> product_passes(const ProductPasses& of) {
     using Names = std::vector<std::string>;
     const auto pass = [](const char* name, Names inputs, const char* output, const ProductPass& by,
-                         double (*multiply_adds)(const Problem&)) {
+                         std::function<double(const Problem&)> multiply_adds) {
         return PassSpec{.name = name,
                         .inputs = std::move(inputs),
                         .outputs = {output},
                         .reference = by.reference,
                         .bounded_reference = by.bounded_reference,
-                        .multiply_adds = multiply_adds,
+                        .multiply_adds = std::move(multiply_adds),
                         .reduction_length = by.reduction_length};
     };
     return {pass("forward", {"x", "w", "b"}, "y", of.forward, of.products),
             pass("grad_input", {"dy", "w"}, "dx", of.grad_input, of.products),
             pass("grad_weight", {"dy", "x"}, "dw", of.grad_weight, of.products),
-            pass("grad_bias", {"dy"}, "db", of.grad_bias, of.additions)};
+            pass("grad_bias", {"dy"}, "db", of.grad_bias,
+                 [of](const Problem& problem) { return of.additions(problem); })};
 }
 
 template <class T>
@@ -113,6 +120,20 @@ inline std::vector<PassSpec> filter_passes(const ProductPasses& of) {
                                                of.grad_bias.reduction_length(problem)});
                           }});
     return passes;
+}
+
+/// Terms over all taps, as if none of them were a stride apart.
+inline std::int64_t terms_of_channels(const Problem& problem, const char* channels) {
+    std::int64_t terms = problem.scalar(channels) / problem.scalar("groups");
+    for (int axis = 0; axis < problem.rank(); ++axis) terms *= problem.on_axis("filter", axis);
+    return terms;
+}
+/// Terms of an output's sum, the bias included.
+inline std::int64_t terms_of_output(const Problem& problem) {
+    return terms_of_channels(problem, "c") + 1;
+}
+inline std::int64_t terms_of_pixel(const Problem& problem) {
+    return terms_of_channels(problem, "k");
 }
 
 /// A problem may be made of copies along samples; along groups; without groups along input and
