@@ -13,7 +13,6 @@
 #include "harness/testing/suite.hpp"
 #include "properties/data/dense.hpp"
 #include "properties/problems/generator.hpp"
-#include "properties/problems/walk.hpp"
 #include "properties/tests/shrinking.hpp"
 
 namespace {
@@ -21,7 +20,6 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-/// A kernel with much to set, and its cases.
 struct Drawn {
     Operator op = operator_with_sums_of([](const Problem& p) { return p.scalar("n"); });
     TestKernel kernel{test_kernel().where("c", multiple_of(2)).aligned_to(4).blocks_of({64, 32}),

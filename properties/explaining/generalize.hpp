@@ -4,7 +4,7 @@
 #pragma once
 
 #include "properties/problems/solver.hpp"
-#include "properties/shrinking/problem_trials.hpp"
+#include "properties/shrinking/trials.hpp"
 
 namespace gradverify {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "properties/large/plan.hpp"
-#include "properties/shrinking/shrink_data.hpp"
+#include "properties/shrinking/shrink_case.hpp"
 
 namespace gradverify {
 

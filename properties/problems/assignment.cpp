@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "properties/problems/solver.hpp"
-#include "properties/problems/value_range.hpp"
 
 namespace gradverify {
 namespace {
@@ -16,7 +15,6 @@ bool divides(std::int64_t divisor, std::int64_t value) {
     return divisor == 0 ? value == 0 : value % divisor == 0;
 }
 
-/// Whether a multiple of `unit` lies in the class's range.
 bool has_multiple(const SlotClass& slot_class, std::int64_t unit) {
     if (slot_class.lowest == 0) return true;
     return unit > 0 && round_up(slot_class.lowest, unit) <= slot_class.highest;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "properties/problems/solver.hpp"
-#include "properties/problems/value_range.hpp"
 
 namespace {
 

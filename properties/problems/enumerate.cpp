@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "properties/problems/value_range.hpp"
-
 namespace gradverify {
 
 ProblemEnumerator::ProblemEnumerator(const SupportedProblems& problems, EnumerationLimits limits)

@@ -15,7 +15,6 @@ using namespace gradverify::testing;
 
 using Texts = std::vector<std::string>;
 
-/// The problems that come next, at most that many.
 Texts next_of(ProblemEnumerator& enumerator, std::size_t most = 1'000'000) {
     Texts found;
     while (found.size() < most)

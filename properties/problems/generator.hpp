@@ -80,6 +80,23 @@ std::string why_too_rare(const KernelDeclaration& kernel, int trials, int drawn,
 /// **Ranges** `supported` must live longer.
 rc::Shrinkable<Problem> problem_tree(const SupportedProblems& supported, Problem problem);
 
+/// Walks down a shrink tree greedily, as rapidcheck itself does: always to the first child that
+/// `fails`, until none does or `may_go_on` says no.
+template <class T, class Fails, class MayGoOn>
+T walk(rc::Shrinkable<T> node, Fails fails, MayGoOn may_go_on) {
+    for (bool moved = true; moved;) {
+        moved = false;
+        rc::Seq<rc::Shrinkable<T>> children = node.shrinks();
+        while (!moved && may_go_on()) {
+            auto child = children.next();
+            if (!child) break;
+            moved = fails(child->value());
+            if (moved) node = std::move(*child);
+        }
+    }
+    return node.value();
+}
+
 /// Draws the problem of case `index`, or freely; does not depend on rapidcheck's size.
 ///
 /// **Ranges** the generator must live longer.

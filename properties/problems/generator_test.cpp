@@ -21,7 +21,6 @@ std::int64_t count_of(const std::vector<Problem>& problems, const Predicate& pre
     return std::ranges::count_if(problems, predicate);
 }
 
-/// Draws of a kernel, checked that it supports them all.
 std::vector<Problem> supported_draws(const KernelDeclaration& kernel, int count) {
     const Supported supported(kernel);
     std::vector<Problem> problems = draws(kernel, count);

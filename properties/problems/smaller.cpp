@@ -85,7 +85,6 @@ class Candidates {
         return !domain_.at(which).divisors.empty() || !domain_.at(which).multiples.empty();
     }
 
-    /// All classes at their smallest values but these.
     std::vector<Change> down_but(const std::set<int>& kept) const {
         std::vector<Change> changes;
         for (const int which : movable_)

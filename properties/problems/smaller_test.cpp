@@ -14,7 +14,6 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-/// Problems of these parameters, none of them empty.
 struct Space : Supported {
     explicit Space(std::vector<ParameterSpec> parameters, std::vector<Constraint> constraints = {},
                    int rank = 0)

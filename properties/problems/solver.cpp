@@ -10,7 +10,6 @@
 #include <stdexcept>
 
 #include "harness/base/text.hpp"
-#include "properties/problems/value_range.hpp"
 
 namespace gradverify {
 namespace {
@@ -170,7 +169,6 @@ class DomainBuilder {
                                  [&](int c) { return domain_.at(c).divisors.size(); });
     }
 
-    /// The constraints on these slots, as text.
     std::string statements_on(const std::set<int>& slots) const {
         std::vector<std::string> texts;
         for (const Constraint* constraint : statements_) {

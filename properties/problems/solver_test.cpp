@@ -5,7 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include "properties/problems/value_range.hpp"
 #include "properties/tests/operator.hpp"
 
 namespace {

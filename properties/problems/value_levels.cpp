@@ -5,8 +5,6 @@
 #include <array>
 #include <functional>
 
-#include "properties/problems/value_range.hpp"
-
 namespace gradverify {
 namespace {
 

@@ -20,7 +20,6 @@ ClassLevels levels_for(const KernelDeclaration& kernel, std::string_view slot) {
     return levels_of(supported.op.space, domain, domain.index_of(supported.of(slot).slots.front()));
 }
 
-/// How often each value is drawn in 20,000.
 std::map<std::int64_t, int> drawn(const ClassLevels& levels, std::int64_t unit = 1,
                                   bool generous = false) {
     SplitMix64 random(7);

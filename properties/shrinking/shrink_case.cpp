@@ -1,9 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/shrinking/shrink_case.hpp"
 
-#include "properties/shrinking/shrink_data.hpp"
+#include <rapidcheck.h>
+
+#include "properties/data/simpler.hpp"
+#include "properties/problems/generator.hpp"
 
 namespace gradverify {
+namespace {
+
+/// Longer listings are not reduced, since each run would carry them.
+constexpr std::size_t most_listed = 4096;
+
+bool fails_with(ShrinkTrials& trials, const Data& data) {
+    Case candidate = trials.smallest();
+    candidate.data = data;
+    return trials.fails(candidate);
+}
+
+/// Walks down from one of these that fails, if one does.
+bool walk_data(ShrinkTrials& trials, const rc::Seq<rc::Shrinkable<Data>>& simpler) {
+    bool has_failed = false;
+    walk(
+        rc::shrinkable::just(trials.smallest().data, simpler),
+        [&](const Data& data) {
+            const bool fails = fails_with(trials, data);
+            has_failed |= fails;
+            return fails;
+        },
+        [&] { return trials.may_go_on(); });
+    return has_failed;
+}
+
+}  // namespace
+
+void shrink_data(ShrinkTrials& trials, const Operator& op, const std::vector<DataElement>& listed) {
+    const Problem problem = trials.smallest().problem;
+    if (walk_data(trials, one_hot_data(op, problem, listed)) || listed.size() > most_listed) return;
+    // A listing is longer than the seed's one word, and kept only if it becomes small.
+    ShrinkTrials reduction = trials;
+    if (walk_data(reduction, rc::seq::just(listed_data(listed))) &&
+        reduction.smallest().data.elements.size() <= most_elements)
+        trials = reduction;
+    else
+        trials.count(reduction.runs() - trials.runs());
+}
+
+void shrink_setting(ShrinkTrials& trials) {
+    walk(
+        setting_tree(trials.smallest().setting),
+        [&](const Setting& setting) {
+            Case candidate = trials.smallest();
+            candidate.setting = setting;
+            return trials.fails(candidate);
+        },
+        [] { return true; });
+}
 
 Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outcome,
                    const CaseRunner& runner, const ListData& list_data,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides the order in which a failing case is shrunk: first the problem, so that two seeds end at
-// one problem, then the data, then the setting.
+// one problem, then the data, then the setting. Data that cannot be made simple keeps its seed.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,12 @@
 #include "properties/shrinking/trials.hpp"
 
 namespace gradverify {
+
+/// Shrinks the data of the smallest case so far, its problem unchanged.
+///
+/// **Ranges** `listed`: the non-zero elements of that case.
+void shrink_data(ShrinkTrials& trials, const Operator& op, const std::vector<DataElement>& listed);
+void shrink_setting(ShrinkTrials& trials);
 
 /// The non-zero values of a case's tensors.
 using ListData = std::function<std::vector<DataElement>(const Case&)>;

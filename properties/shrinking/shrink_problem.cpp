@@ -3,7 +3,6 @@
 
 #include "properties/problems/enumerate.hpp"
 #include "properties/problems/generator.hpp"
-#include "properties/problems/walk.hpp"
 
 namespace gradverify {
 namespace {

@@ -14,7 +14,6 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-/// Options with budgets for these phases alone, in runs.
 ShrinkOptions budgets(std::int64_t near, std::int64_t descent, std::int64_t certification,
                       std::int64_t box) {
     ShrinkOptions options = patient();

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A problem is run once with every dense draw, and the verdicts are remembered.
-#include "properties/shrinking/problem_trials.hpp"
+#include "properties/shrinking/trials.hpp"
 
 #include <doctest/doctest.h>
 
 #include <functional>
-#include <optional>
 
 #include "properties/data/dense.hpp"
 #include "properties/tests/shrinking.hpp"
@@ -15,7 +14,6 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-/// Trials of problems with a runner that notes what it runs.
 struct Trials {
     std::vector<Case> runs;
     std::function<Outcome(const Case&)> outcome;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/shrinking/problem_trials.hpp"
+#include "properties/shrinking/trials.hpp"
 
 #include <algorithm>
 
