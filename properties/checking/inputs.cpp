@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "properties/data/exact_sums.hpp"
+#include "properties/data/thinned.hpp"
 
 namespace gradverify {
 

@@ -54,7 +54,6 @@ rc::Gen<T> always(rc::Shrinkable<T> tree) {
     return [=](const rc::Random&, int) { return tree; };
 }
 
-/// Cases of a row on one problem.
 rc::Gen<Case> cases_on(const Posed& posed, const Row& row, ValueKind kind,
                        const std::optional<Problem>& before) {
     const Kernel& kernel = *row.kernel;
@@ -90,8 +89,8 @@ rc::Gen<Data> data_gen(const Kernel& kernel, const Problem& problem, ValueKind k
 rc::Gen<Setting> setting_gen(const Kernel& kernel, const Problem& problem) {
     return [=, &kernel](const rc::Random& random, int) {
         const std::uint64_t number = rc::Random(random).next();
-        Setting drawn = draw_setting(kernel, draw_seed(number, "setting"));
-        draw_layouts(kernel, problem, draw_seed(number, "layouts"), drawn);
+        Setting drawn = draw_setting(kernel, mix_seed(number, "setting"));
+        draw_layouts(kernel, problem, mix_seed(number, "layouts"), drawn);
         return setting_tree(std::move(drawn));
     };
 }

@@ -54,7 +54,6 @@ std::vector<double> forty(const Operator& op, const char* name, const Data& data
     return drawn(op, "n=40", name, data, kind);
 }
 
-/// What is listed of such data for a pass of `dividing`.
 std::vector<DataElement> list_for(const PassSpec& pass, const Data& data) {
     const Operator op = with_positive_output();
     TestKernel kernel(KernelDeclaration(), op);

@@ -25,9 +25,4 @@ inline std::uint64_t draw_seed(const CaseKey& key) {
     return SplitMix64(hash ^ SplitMix64(static_cast<std::uint64_t>(key.index)).next()).next();
 }
 
-/// The seed of one of several purposes within a case: problem, data, setting.
-inline std::uint64_t draw_seed(std::uint64_t case_seed, std::string_view purpose) {
-    return mix_seed(case_seed, purpose);
-}
-
 }  // namespace gradverify

@@ -22,6 +22,5 @@ TEST_CASE("the seed of a case differs as soon as one of its four keys differs") 
 
 TEST_CASE("the seed of a case never changes, so that an old run can be repeated") {
     CHECK(draw_seed({1, "conv.forward/naive", "matches_reference", 7}) == 9847457930024047071u);
-    CHECK(draw_seed(1, "data") != draw_seed(1, "problem"));
-    CHECK(draw_seed(1, "data") == 15688076610871342501u);
+    CHECK(gradverify::mix_seed(1, "data") == 15688076610871342501u);
 }

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "properties/tests/operator.hpp"
 
@@ -20,7 +19,6 @@ using namespace gradverify::testing;
 
 using Elements = std::vector<DataElement>;
 
-/// Data of one element of each of some listed tensors.
 bool is_tried(const char* problem, const Elements& listed, const Elements& wanted) {
     const Operator& op = test_operator();
     auto all = one_hot_data(op, Problem::parse(op.space, problem), listed);

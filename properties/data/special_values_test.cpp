@@ -16,7 +16,6 @@ using namespace testing;
 
 namespace {
 
-/// How many of 8000 draws the predicate holds of.
 template <class Predicate>
 int draws_with(const Operator& op, const char* tensor, ValueKind kind, Predicate predicate) {
     return count_draws(

@@ -49,7 +49,7 @@ class LargeDraw {
           index_(index),
           bits_(offset_bits),
           budget_(offset_bits),
-          random_(draw_seed(case_seed, "large")),
+          random_(mix_seed(case_seed, "large")),
           setting_(setting(case_seed)) {}
 
     /// Goes on to the next kind where no problem of this one fits.
@@ -74,7 +74,7 @@ class LargeDraw {
   private:
     /// Without moved pointers and padded rows, which other properties check.
     Setting setting(std::uint64_t case_seed) const {
-        const Setting all = draw_setting(kernel_, draw_seed(case_seed, "setting"));
+        const Setting all = draw_setting(kernel_, mix_seed(case_seed, "setting"));
         return {.block_size = all.block_size, .own_stream = all.own_stream};
     }
 
@@ -209,7 +209,7 @@ Suite::Draw draw_large(const Row& row, const ProblemGenerator& generator, ValueK
                .device = row.device,
                .problem = shape->large,
                // Without zeros, so that no two copies are alike as far as there are numbers.
-               .data = {.seed = dense_draws[draw_seed(case_seed, "data") % std::size(dense_draws)],
+               .data = {.seed = dense_draws[mix_seed(case_seed, "data") % std::size(dense_draws)],
                         .is_dense = true},
                .setting = draw.drawn_setting()};
     drawn.setting.copies = {.along = shape->along->name, .count = shape->copies};
