@@ -13,7 +13,6 @@ namespace gradverify {
 
 namespace {
 
-/// The error that <g, v> may have.
 double error_along(const Array<Bounded>& gradient, const Array<double>& direction) {
     double error = 0.0;
     for (std::size_t i = 0; i < direction.data.size(); ++i)

@@ -36,7 +36,6 @@ std::string size_of(const LargeShape& shape) {
            print_bytes(static_cast<double>(largest.bytes()));
 }
 
-/// The call of a plan, and its result.
 struct LargeRun {
     CaseContext& context;
     LargePlan plan;

@@ -40,7 +40,6 @@ class ForwardAlong {
     double at_rest_;
 };
 
-/// <g, v> as an expectation of one element.
 Comparison compare_along(const BoundedGradient& gradient, const Array<double>& direction,
                          double derivative) {
     double bound = 0.0;
@@ -55,7 +54,6 @@ Comparison compare_along(const BoundedGradient& gradient, const Array<double>& d
     return compare({&got, 1}, expected);
 }
 
-/// Each element of the gradient against the difference along it.
 Comparison compare_elements(const BoundedGradient& gradient, const ForwardAlong& forward) {
     Expected expected{.tensor = "d" + gradient.tensor,
                       .sizes = gradient.values.sizes,
@@ -71,7 +69,6 @@ Comparison compare_elements(const BoundedGradient& gradient, const ForwardAlong&
     return compare(gradient.values.data, expected);
 }
 
-/// One gradient along random directions.
 std::vector<Comparison> compare_directions(CaseContext& context, const BoundedGradient& gradient,
                                            const ForwardAlong& forward) {
     std::vector<Comparison> comparisons;

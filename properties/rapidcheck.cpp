@@ -3,7 +3,6 @@
 
 #include <rapidcheck.h>
 
-#include <memory>
 #include <ostream>
 #include <stdexcept>
 

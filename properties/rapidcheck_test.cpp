@@ -5,10 +5,8 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include <functional>
 #include <numeric>
 #include <sstream>
-#include <string>
 
 #include "harness/testing/operator.hpp"
 

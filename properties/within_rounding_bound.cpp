@@ -43,7 +43,6 @@ bool may_be_rounding(const Outcome& outcome, const CallResult& result) {
     return bound == 0.0 || error < growth_maximum * bound;
 }
 
-/// Says how a kernel may be right all the same.
 std::string advice(const CaseContext& context, const Outcome& outcome, const CallResult& result) {
     const KernelDeclaration& declared = context.declaration();
     const bool may_transform = context.op().algebra == Algebra::products &&

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <span>
-#include <utility>
 
 #include "harness/base/random.hpp"
 #include "harness/devices/call_note.hpp"

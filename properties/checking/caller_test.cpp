@@ -11,7 +11,6 @@
 #include <functional>
 #include <stdexcept>
 #include <thread>
-#include <utility>
 
 #include "harness/base/errors.hpp"
 #include "harness/devices/call_note.hpp"

@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "harness/devices/call_note.hpp"

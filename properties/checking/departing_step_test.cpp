@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
 #include <vector>
 
 #include "harness/numbers/autodiff/decisions.hpp"
@@ -50,7 +49,6 @@ Operator chain_operator(bool is_exact, const std::string& second, bool has_steps
     return op;
 }
 
-/// What is said of a kernel that left these numbers.
 std::string said_of(const Operator& chain, const KernelDeclaration& kernel, const std::string& data,
                     double h, double y) {
     MadeCase made({chain, product(), elementwise(twice, "double"), undecided_operator()}, "forward",

@@ -118,7 +118,6 @@ std::optional<Difference> difference_over(const Line& line, const Array<double>&
                       .off = disagreement_share * size + rounding / step};
 }
 
-/// The least and the largest derivative.
 struct Sides {
     double low, high;
 };

@@ -65,7 +65,6 @@ Scene scene_of(std::string kernel, const std::string& rest) {
     return {kernels(), kernel.replace(kernel.find('/'), 1, ".forward/"), rest};
 }
 
-/// Why a case's data is refused; empty where it is taken.
 std::string why_refused(const std::string& kernel, const std::string& rest) {
     return refusal([&] { scene_of(kernel, rest); });
 }

@@ -23,7 +23,9 @@ using namespace testing;
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-using Along = decltype(Operator::along);
+/// A function of the elements of x, moved along a direction.
+using Along =
+    std::function<ValueAlong(const std::vector<double>& x, const std::vector<double>& direction)>;
 
 /// What it returns is asked of a case of `toy` whose x has this number of elements.
 template <class Ask>
@@ -38,11 +40,12 @@ Operator toy_along(Along along, double work = 1.0) {
     Operator op = toy_operator();
     op.passes.front().multiply_adds = [work](const Problem&) { return work; };
     for (PassSpec& pass : op.passes) pass.reduction_length = [](const Problem&) { return 1; };
-    op.along = std::move(along);
+    op.along = [along](const Problem&, Inputs<double> inputs, std::size_t,
+                       const Array<double>& direction,
+                       Inputs<double>) { return along(inputs[0].data, direction.data); };
     return op;
 }
 
-/// The gradient of x.
 BoundedGradient gradient_of(std::vector<double> values, std::vector<Bound> bounds,
                             std::vector<double> by_branches) {
     const auto size = static_cast<std::int64_t>(values.size());
@@ -73,9 +76,8 @@ struct Surroundings {
 
 bool contradicts_itself(const AtStep& at, const Surroundings& given = {}) {
     ValueDomain domain;
-    Operator op = toy_along([&](const Problem&, Inputs<double> inputs, std::size_t,
-                                const Array<double>& direction, Inputs<double>) {
-        const double from = inputs[0].data[0], along = direction.data[0];
+    Operator op = toy_along([&](const auto& x, const auto& direction) {
+        const double from = x[0], along = direction[0];
         if (from != 0.0) return at(from / along);
         if (along != 0.0) domain.highest = given.reach * std::abs(along);
         return at(0.0);
@@ -277,12 +279,11 @@ TEST_CASE("a smooth gradient is the derivative, but for its bound and a double's
              Line{{1, 0}, {1, 7}, {0.0, Bound::none()}, Verdict::passed},
              Line{{0, 1}, {7, 1}, {Bound::none(), 0.0}, Verdict::passed},
          }) {
-        const auto along = [&](const Problem&, Inputs<double> inputs, std::size_t,
-                               const Array<double>& direction, Inputs<double>) {
+        const auto along = [&](const auto& x, const auto& direction) {
             ValueAlong point;
             for (std::size_t i = 0; i < line.slopes.size(); ++i) {
-                point.value += line.slopes[i] * inputs[0].data[i];
-                point.derivative += line.slopes[i] * direction.data[i];
+                point.value += line.slopes[i] * x[i];
+                point.derivative += line.slopes[i] * direction[i];
             }
             return point;
         };
@@ -304,13 +305,12 @@ TEST_CASE("at a kink the gradient lies between the sums of each output's two slo
           Line{{3, -2}, {1, 1}, INFINITY, -1, 4}, Line{{3, -2}, {1, 1}, -INFINITY, -1, 4},
           // No kink for a step backwards.
           Line{{3, -2}, {3, -2}, nan, 1, 1}}) {
-        const auto along = [&](const Problem&, Inputs<double> inputs, std::size_t,
-                               const Array<double>& direction, Inputs<double>) {
-            const double v = direction.data[0];
+        const auto along = [&](const auto& x, const auto& direction) {
+            const double v = direction[0];
             const auto& slopes = v > 0.0 ? line.right : line.left;
             ValueAlong point{.derivative = v * (slopes[0] + slopes[1])};
-            point.value = point.derivative / v * inputs[0].data[0];
-            point.is_kink = inputs[0].data[0] == 0.0 && (v > 0.0 || line.left != line.right);
+            point.value = point.derivative / v * x[0];
+            point.is_kink = x[0] == 0.0 && (v > 0.0 || line.left != line.right);
             if (point.is_kink) point.terms = {v * slopes[0], v * slopes[1]};
             return point;
         };
@@ -335,9 +335,8 @@ TEST_CASE("at a kink the gradient lies between the sums of each output's two slo
 
 TEST_CASE("at a kink with an infinite slope to one side nothing is asked of a gradient") {
     for (const double steep : {-INFINITY, INFINITY}) {
-        const auto along = [&](const Problem&, Inputs<double>, std::size_t,
-                               const Array<double>& direction, Inputs<double>) {
-            const double v = direction.data[0], slope = v > 0.0 ? steep : 0.0;
+        const auto along = [&](const auto&, const auto& direction) {
+            const double v = direction[0], slope = v > 0.0 ? steep : 0.0;
             return ValueAlong{.derivative = v * slope, .is_kink = true, .terms = {v * slope}};
         };
         for (const double gradient : {nan, -7.0, 7.0})
@@ -349,10 +348,9 @@ TEST_CASE("a small gradient is compared element by element too, a large one alon
     for (const std::int64_t elements : {2, 200}) {
         std::vector<std::vector<double>> met;
         const auto size = static_cast<std::size_t>(elements);
-        const auto along = [&](const Problem&, Inputs<double> inputs, std::size_t,
-                               const Array<double>& direction, Inputs<double>) {
-            if (inputs[0].data[0] == 0.0 && inputs[0].data[1] == 0.0)
-                if (met.empty() || met.back() != direction.data) met.push_back(direction.data);
+        const auto along = [&](const auto& x, const auto& direction) {
+            if (x[0] == 0.0 && x[1] == 0.0)
+                if (met.empty() || met.back() != direction) met.push_back(direction);
             return ValueAlong{};
         };
         CHECK(outcome_of(along, std::vector<double>(size, 0.0)).verdict == Verdict::vacuous);
@@ -404,11 +402,12 @@ TEST_CASE("three of many gradients are compared by values, by turns") {
     for (const Line& line :
          {Line{0, {0, 1, 2}}, Line{4, {1, 2, 3}}, Line{2, {0, 3, 4}}, Line{3, {0, 1, 4}}}) {
         std::array<int, 5> calls{};
-        Operator op = toy_along([&](const Problem&, Inputs<double>, std::size_t which,
-                                    const Array<double>&, Inputs<double>) {
+        Operator op = toy_along({});
+        op.along = [&](const Problem&, Inputs<double>, std::size_t which, const Array<double>&,
+                       Inputs<double>) {
             ++calls[which];
             return ValueAlong{};
-        });
+        };
         std::vector<BoundedGradient> gradients;
         for (const std::string name : {"x", "w", "a", "b", "c"}) {
             if (gradients.size() >= 2) {

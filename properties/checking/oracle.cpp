@@ -157,7 +157,6 @@ std::vector<Array<Bounded>> Oracle::computed() {
     return outputs;
 }
 
-/// Rounds what was computed to the types that it is stored in.
 void Oracle::store(std::vector<Array<Bounded>>& outputs, bool saturates) const {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const DType stored = subject_.types().of(subject_.op(), subject_.pass().outputs[i]);
@@ -191,7 +190,6 @@ Exactness Oracle::exactness() {
     return are_numbers_of_their_types() ? Exactness::exact : Exactness::stored;
 }
 
-/// Whether each result on integers is a number of the type that it is stored in.
 bool Oracle::are_numbers_of_their_types() {
     std::vector<Array<double>> results;
     for (std::size_t i = 0; i < subject_.pass().outputs.size(); ++i) {

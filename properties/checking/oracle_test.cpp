@@ -5,10 +5,8 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <string>
-#include <vector>
 
 #include "properties/tests/made_case.hpp"
 

@@ -35,7 +35,6 @@ Some those(std::span<const Observation> seen, bool fails) {
     return some;
 }
 
-/// The number of observations on which a term, or a rule, holds.
 template <class Condition>
 std::size_t count_in(const Some& some, const Condition& condition) {
     return static_cast<std::size_t>(std::ranges::count_if(

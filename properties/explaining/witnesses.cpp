@@ -82,7 +82,6 @@ class Hearing {
         return std::move(result.outputs);
     }
 
-    /// Directions in the tensors that the pass yields gradients of.
     std::vector<Direction> directions(const PassSpec& pass, const Arrays& gradients) const {
         std::vector<Direction> all;
         for (std::size_t output = 0; output < gradients.size(); ++output) {

@@ -7,14 +7,12 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "properties/properties.hpp"
 #include "properties/suite/suite.hpp"
 
 namespace gradverify {
 
 namespace {
 
-/// Changes what the reference of a pass computes.
 using Plant = std::function<void(const Problem&, Inputs<double>, Outputs<double>)>;
 
 struct Scene {
@@ -24,7 +22,6 @@ struct Scene {
     KernelDeclaration::Thunk thunk = nullptr;  ///< instead of the first kernel's own
 };
 
-/// The operator and kernels of this executable, as far as the scene has them.
 std::unique_ptr<Registry> registry_of(const Scene& scene) {
     auto registry = std::make_unique<Registry>();
     Operator op = *Registry::instance().find_operator("conv");

@@ -53,7 +53,6 @@ DrawnCopies drawn_copies(const std::vector<LargeTensor>& tensors, std::int64_t c
     return drawn;
 }
 
-/// What the reference of the kernel's pass takes.
 std::vector<Array<double>> drawn_for_reference(const Kernel& kernel, const Problem& problem,
                                                const Data& data, ValueKind kind) {
     const ElementTypes types(kernel.any(), *kernel.op);
@@ -68,7 +67,6 @@ Case small_case(const Case& checked, const Problem& problem) {
     return small;
 }
 
-/// The drawn data that all copies share.
 Data shared_data(CaseContext& drawn, const LargeShape& shape) {
     const Operator& op = drawn.op();
     Data data{.is_explicit = true};

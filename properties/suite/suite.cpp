@@ -6,7 +6,6 @@
 #include <chrono>
 #include <ctime>
 #include <map>
-#include <memory>
 #include <stdexcept>
 
 #include "harness/devices/launch.hpp"
@@ -94,7 +93,6 @@ Outcome check_decided(const DefinedProperty& property, CaseContext& context) {
     }
 }
 
-/// An enumerator with the problems that it refers to.
 struct Enumeration {
     SupportedProblems supported;
     ProblemEnumerator enumerator{supported};

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "harness/report/summary.hpp"
 #include "harness/run/check.hpp"
@@ -46,8 +45,7 @@ TEST_CASE("every kernel keeps every property on every problem near the default o
     const KernelSuite suite(Registry::instance());
     const auto rows = rows_of_correct_kernels(suite, "*");
     WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
-    CheckOptions options;
-    options.exhaustive = ExhaustiveLimits{.distance = 1};
+    const CheckOptions options{.exhaustive = ExhaustiveLimits{.distance = 1}};
     int rows_near = 0;
     for (const RowResult& result : check_rows(suite, rows, options, pool, {})) {
         CAPTURE(result.row.kernel->name);
@@ -75,9 +73,8 @@ TEST_CASE("an exhaustive row ends at the smallest problem that shows a bug") {
     const Row row =
         testing::row_named("conv.grad_input/bug_a04_group_weight_offset", "adjoint_identity");
     WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
-    CheckOptions options;
-    options.exhaustive = ExhaustiveLimits{.distance = 4};
-    const auto results = check_rows(suite, {row}, options, pool, {});
+    const auto results =
+        check_rows(suite, {row}, {.exhaustive = ExhaustiveLimits{.distance = 4}}, pool, {});
     REQUIRE(results.front().failure);
     CHECK(results.front().failure->smallest.problem.print() == "c=2,k=2,groups=2,in=1x1");
     CHECK(results.front().failure->minimal());

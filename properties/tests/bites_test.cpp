@@ -30,14 +30,12 @@ Problem small_conv_problem(SplitMix64& random, const PassSpec& pass) {
     }
 }
 
-/// A number rounded to these digits.
 double with_digits(double value, int digits) {
     if (value == 0.0) return value;
     const int shift = digits - 1 - std::ilogb(value);
     return std::ldexp(std::nearbyint(std::ldexp(value, shift)), -shift);
 }
 
-/// The digits of the next narrower type.
 int digits_below(DType dtype) {
     using enum DType;
     constexpr DType types[] = {f64, f32, f16, bf16, f8e4m3};

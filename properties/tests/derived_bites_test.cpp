@@ -15,7 +15,6 @@ namespace gradverify {
 
 namespace {
 
-/// What a kernel may get wrong.
 struct Mistake {
     bool rounds_cotangent = false;  ///< to bfloat16
     bool forgets_mean = false;      ///< of g

@@ -51,7 +51,6 @@ std::int64_t most_elements(const Case& drawn, bool in_bytes) {
     return most;
 }
 
-/// The first of a row's cases that fails in this process.
 std::optional<Case> first_failing(const Suite& suite, const Row& row, std::uint64_t seed) {
     for (std::int64_t i = 0; i < cases; ++i) {
         const Case drawn = drawn_case(suite, row, seed, i);
@@ -78,16 +77,14 @@ TEST_CASE("what operators are separable along holds of the passes that are known
     std::set<std::string> lawless;
     std::set<std::string> tried;
     for (const Kernel& kernel : Registry::instance().kernels()) {
-        KernelDeclaration all;
-        all.operator_name = kernel.op->name;
-        all.pass_name = kernel.pass->name;
+        const KernelDeclaration all{.operator_name = kernel.op->name,
+                                    .pass_name = kernel.pass->name};
         const std::string pass = kernel.op->name + "." + kernel.pass->name;
         if (kernel.op->separable.empty() || !tried.insert(pass).second) continue;
         const Kernel any{
             .name = pass, .op = kernel.op, .pass = kernel.pass, .by_device = {{"cpu", &all}}};
-        ProblemGeneratorOptions options;
-        options.budget.multiply_adds = 0x1p14;
-        const ProblemGenerator generator(*kernel.op, *kernel.pass, all, options);
+        const ProblemGenerator generator(*kernel.op, *kernel.pass, all,
+                                         {.budget = {.multiply_adds = 0x1p14}});
         for (const SeparableSpec& along : kernel.op->separable) {
             int problems = 0;
             for (std::uint64_t seed = 0; seed < 400 && problems < 12; ++seed) {

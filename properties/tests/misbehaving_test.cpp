@@ -3,7 +3,6 @@
 // minimal case that fails again for it; correct kernels checked in the same run pass.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <map>
 #include <string>
 

@@ -82,12 +82,10 @@ inline ParameterSpace test_space(int rank_min, int rank_max) {
 }
 
 inline PassSpec test_pass(std::string name, std::vector<std::string> inputs, std::string output) {
-    PassSpec pass;
-    pass.name = std::move(name);
-    pass.inputs = std::move(inputs);
-    pass.outputs = {std::move(output)};
-    pass.multiply_adds = products;
-    return pass;
+    return {.name = std::move(name),
+            .inputs = std::move(inputs),
+            .outputs = {std::move(output)},
+            .multiply_adds = products};
 }
 
 inline Operator make_test_operator(int rank_min = 2, int rank_max = 2) {
@@ -147,12 +145,8 @@ inline std::vector<Constraint> chain_of_four(std::int64_t most_c, std::int64_t d
 
 /// A kernel of the test operator that supports everything but empty problems.
 inline KernelDeclaration test_kernel() {
-    KernelDeclaration kernel;
-    kernel.operator_name = "filter";
-    kernel.pass_name = "grad_weight";
-    kernel.variant = "test";
-    kernel.device = "cpu";
-    return kernel;
+    return {
+        .operator_name = "filter", .pass_name = "grad_weight", .variant = "test", .device = "cpu"};
 }
 
 /// A kernel for stride 1, no padding and square filters.

@@ -16,12 +16,11 @@ struct TestKernel {
     Kernel kernel;
 
     explicit TestKernel(KernelDeclaration declared, const Operator& op = test_operator())
-        : declaration(std::move(declared)) {
-        kernel.name = declaration.full_name();
-        kernel.op = &op;
-        kernel.pass = op.find_pass("grad_weight");
-        kernel.by_device["cpu"] = &declaration;
-    }
+        : declaration(std::move(declared)),
+          kernel{.name = declaration.full_name(),
+                 .op = &op,
+                 .pass = op.find_pass("grad_weight"),
+                 .by_device = {{"cpu", &declaration}}} {}
     TestKernel(const TestKernel&) = delete;
     TestKernel& operator=(const TestKernel&) = delete;
 

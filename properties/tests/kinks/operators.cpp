@@ -11,12 +11,6 @@ using testing::by_element;
 using testing::elementwise;
 using testing::of_two;
 
-template <class Slope>
-auto by_hand(Slope slope) {
-    return by_element(
-        [slope](const auto& in, const auto& out) { out("dx") = in("dy") * slope(in("x")); });
-}
-
 const auto by_max = []<class T>(const T& x) { return max(x, T(0.0)); };
 const auto by_branch = []<class T>(const T& x) { return x > 0.0 ? x : T(0.0); };
 
@@ -25,16 +19,15 @@ Operator with_branch() { return elementwise(by_branch, "ramp_by_branch"); }
 Operator with_definition() {
     return elementwise(by_branch, "ramp_by_definition").branches_decide();
 }
-Operator right_by_hand() {
-    return elementwise(by_max, "ramp_right_by_hand")
-        .gradient("grad_x", {"dy", "x"}, {"dx"},
-                  by_hand([]<class T>(const T& x) { return T(x > 0.0 ? 1.0 : 0.0); }));
+/// The gradient is written by hand, with this slope below zero.
+Operator by_hand(const char* name, double slope_below) {
+    return elementwise(by_max, name)
+        .gradient("grad_x", {"dy", "x"}, {"dx"}, by_element([=](const auto& in, const auto& out) {
+                      out("dx") = in("dy") * (in("x") > 0.0 ? 1.0 : slope_below);
+                  }));
 }
-Operator wrong_by_hand() {
-    return elementwise(by_max, "ramp_wrong_by_hand")
-        .gradient("grad_x", {"dy", "x"}, {"dx"},
-                  by_hand([]<class T>(const T& x) { return T(x > 0.0 ? 1.0 : 0.5); }));
-}
+Operator right_by_hand() { return by_hand("ramp_right_by_hand", 0.0); }
+Operator wrong_by_hand() { return by_hand("ramp_wrong_by_hand", 0.5); }
 
 /// Differs by scalar: the derivative is half of what the values say.
 Operator forgetful() {
@@ -71,9 +64,6 @@ Operator masked() {
                   numbers_between(-2.5, 2.5))
         .sum_of_products({{"x", "w"}});
 }
-
-/// Its divisors may be zero.
-Operator quotient() { return testing::quotient(); }
 
 /// A number of each row, and where it is.
 OperatorDeclaration place(const char* name) {
@@ -138,7 +128,7 @@ GRADVERIFY_OPERATOR(largest_piecewise);
 GRADVERIFY_OPERATOR(largest_size);
 GRADVERIFY_OPERATOR(second_largest);
 GRADVERIFY_OPERATOR(largest);
-GRADVERIFY_OPERATOR(quotient);
+GRADVERIFY_OPERATOR(testing::quotient);
 GRADVERIFY_OPERATOR(masked);
 GRADVERIFY_OPERATOR(median);
 GRADVERIFY_OPERATOR(forgetful);

@@ -6,17 +6,6 @@
 namespace gradverify {
 namespace {
 
-template <class T>
-void softmax_forward(const ForwardCall<T>& call) {
-    const auto x = call.input("x"), y = call.output("y");
-    for (std::int64_t r = 0; r < x.size(0); ++r) {
-        T largest = x(r, 0), sum = 0.0;
-        for (std::int64_t j = 1; j < x.size(1); ++j) largest = max(largest, x(r, j));
-        for (std::int64_t j = 0; j < x.size(1); ++j) sum += exp(x(r, j) - largest);
-        for (std::int64_t j = 0; j < x.size(1); ++j) y(r, j) = exp(x(r, j) - largest) / sum;
-    }
-}
-
 Operator softmax() {
     return declare_operator("rewritten_softmax")
         .parameter("rows", {.minimum = 0})
@@ -25,7 +14,15 @@ Operator softmax() {
         .output("y", {"rows", "width"})
         .typical("rows", 1, 8)
         .typical("width", 1, 32)
-        .forward([]<class T>(const ForwardCall<T>& call) { softmax_forward(call); });
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x"), y = call.output("y");
+            for (std::int64_t r = 0; r < x.size(0); ++r) {
+                T largest = x(r, 0), sum = 0.0;
+                for (std::int64_t j = 1; j < x.size(1); ++j) largest = max(largest, x(r, j));
+                for (std::int64_t j = 0; j < x.size(1); ++j) sum += exp(x(r, j) - largest);
+                for (std::int64_t j = 0; j < x.size(1); ++j) y(r, j) = exp(x(r, j) - largest) / sum;
+            }
+        });
 }
 
 Operator squash() {

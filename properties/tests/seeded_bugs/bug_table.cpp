@@ -39,7 +39,6 @@ std::string text_of(const Minimality& minimality) {
                        minimality.of_is_least ? " and more" : "");
 }
 
-/// Hunts of one bug from several seeds.
 struct Measured {
     int killed = 0, at_smallest = 0;
     std::vector<double> cases, seconds;
@@ -100,7 +99,6 @@ std::string cell_of(const Measured& measured) {
 
 std::size_t column_of(std::string_view device) { return device == "cpu" ? 0 : 1; }
 
-/// Whether the bug has a row for its current smallest problem.
 bool is_measured(const Rows& rows, const SeededBug& bug, std::string_view device) {
     return std::ranges::any_of(rows, [&](const TableRow& row) {
         return row.is_of(bug.kernel, bug.property, bug.smallest) &&
@@ -108,7 +106,6 @@ bool is_measured(const Rows& rows, const SeededBug& bug, std::string_view device
     });
 }
 
-/// Measures the bugs that have no row yet.
 int measure_all(const Rows& known) {
     bool all_well = true;
     for (const std::string& device : test_devices())
@@ -173,7 +170,6 @@ void print_markdown(const Rows& rows) {
     }
 }
 
-/// Prints each seeded bug that has no current row for the cpu device.
 int print_missing(const Rows& rows) {
     int missing = 0;
     for (const SeededBug& bug : every_seeded_bug()) {

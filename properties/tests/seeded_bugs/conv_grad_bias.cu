@@ -144,13 +144,11 @@ DeviceGeometry geometry_of(const GradBias& call) {
     return gradverify::conv::device_geometry(call.problem, call.dy);
 }
 
-/// With a thread for each channel.
 template <auto function>
 void by_threads(const GradBias& call) {
     launch_each<function>(call.launch, call.problem.k, call.dy, call.db, geometry_of(call));
 }
 
-/// With a block for each channel.
 template <auto kernel>
 void by_blocks(const GradBias& call) {
     const int block = call.launch.block_size > 0 ? call.launch.block_size : threads;

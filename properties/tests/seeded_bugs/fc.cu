@@ -53,7 +53,6 @@ __device__ void grad_input_square(int i, const float* dy, const float* w, float*
     dx[i] = sum;
 }
 
-// The gradient is transposed.
 __device__ void grad_weight_transposed(int i, const float* dy, const float* x, float* dw, int n,
                                        int c, int k) {
     float sum = 0.0f;
