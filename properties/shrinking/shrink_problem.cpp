@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/shrinking/shrink_problem.hpp"
+#include "properties/shrinking/shrink_case.hpp"
 
 #include "properties/problems/enumerate.hpp"
 #include "properties/problems/generator.hpp"

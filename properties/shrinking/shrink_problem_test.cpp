@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is claimed of a shrunk problem has been run, within each phase's budget.
-#include "properties/shrinking/shrink_problem.hpp"
+#include "properties/shrinking/shrink_case.hpp"
 
 #include <doctest/doctest.h>
 
