@@ -33,7 +33,7 @@ void close_sums(std::vector<Array<Bounded>>& outputs) {
     for (Array<Bounded>& output : outputs)
         for (Bounded& element : output.data) {
             const double error = (is_double ? 2.0 : 1.0) * element.error();
-            element = Bounded(Bounded::Sum{element.value(), error, std::abs(element.value()), 0.0});
+            element = Bounded::within(element.value(), error);
         }
 }
 
@@ -59,7 +59,7 @@ Bounded saturated_in(DType dtype, const Bounded& element) {
     const double low = rounded_to(dtype, cut(element.value() - element.error()));
     const double high = rounded_to(dtype, cut(element.value() + element.error()));
     const double error = std::max(std::abs(value - low), std::abs(high - value));
-    return Bounded(Bounded::Sum{value, error + of_double * element.error(), std::abs(value), 0.0});
+    return Bounded::within(value, error + of_double * element.error());
 }
 
 double largest_error(const Array<Bounded>& output) {
@@ -75,8 +75,7 @@ void make_norm_wise(std::vector<Array<Bounded>>& outputs, const std::vector<Arra
         double largest = largest_error(outputs[i]);
         if (i < level.size()) largest = std::max(largest, largest_error(level[i]));
         for (Bounded& element : outputs[i].data)
-            element = Bounded(
-                Bounded::Sum{element.value(), growth * largest, std::abs(element.value()), 0.0});
+            element = Bounded::within(element.value(), growth * largest);
     }
 }
 

@@ -2,19 +2,10 @@
 #include "properties/explaining/explain.hpp"
 
 #include "properties/data/dense.hpp"
-#include "properties/explaining/generalize.hpp"
-#include "properties/explaining/witnesses.hpp"
 
 namespace gradverify {
 
 namespace {
-
-Generality generality_of(const Kernel& kernel, const Shrunk& shrunk, const CaseRunner& runner) {
-    ShrinkTrials trials(shrunk.smallest, shrunk.outcome, runner);
-    ProblemTrials problems(kernel, shrunk.smallest, trials);
-    const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());
-    return generalize(supported, shrunk.smallest.problem, problems, trials);
-}
 
 /// Asks on dense data first, since on zeros too many agree; then on the failure's own data.
 std::string witnesses_of(const Kernel& kernel, const Shrunk& shrunk, const CaseRunner& runner) {
@@ -43,7 +34,10 @@ std::string witnesses_of(const Kernel& kernel, const Shrunk& shrunk, const CaseR
 }  // namespace
 
 void explain(const Kernel& kernel, Shrunk& shrunk, const CaseRunner& runner) {
-    shrunk.generality = generality_of(kernel, shrunk, runner);
+    ShrinkTrials trials(shrunk.smallest, shrunk.outcome, runner);
+    ProblemTrials problems(kernel, shrunk.smallest, trials);
+    const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());
+    shrunk.generality = generalize(supported, shrunk.smallest.problem, problems, trials);
     shrunk.witnesses = witnesses_of(kernel, shrunk, runner);
 }
 

@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what is said of a shrunk failure: what fails in general, and who is wrong.
+// Decides what is said of a shrunk failure: what fails in general (generalize.cpp), and who is
+// wrong (witnesses.cpp).
 #pragma once
 
-#include "harness/cases/suite.hpp"
+#include "properties/problems/solver.hpp"
+#include "properties/properties.hpp"
+#include "properties/shrinking/trials.hpp"
 
 namespace gradverify {
 
 /// Fills in `generality` and `witnesses`.
 void explain(const Kernel& kernel, Shrunk& shrunk, const CaseRunner& runner);
+
+inline constexpr RunBudget generalize_budget{.runs = 1500, .seconds = 2.0};
+
+/// What fails in general: runs the smallest failing problem with one parameter changed, then with
+/// many, until a rule withstands those that were chosen to break it. What was seen, where no rule
+/// fits or the budget ends first. Problems on which nothing could be compared say nothing.
+Generality generalize(const SupportedProblems& supported, const Problem& smallest,
+                      ProblemTrials& problems, ShrinkTrials& trials,
+                      const RunBudget& budget = generalize_budget);
+
+/// Compares kernel, reference, differences of the reference's forward map, and the registered
+/// kernels of the operator. Run like a property, on integers: failed where the kernel differs from
+/// the reference, else passed; the message says who is wrong. Skipped where that can't be asked.
+const DefinedProperty& witnesses();
 
 }  // namespace gradverify

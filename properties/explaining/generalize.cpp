@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "properties/explaining/generalize.hpp"
+#include "properties/explaining/explain.hpp"
 
 #include <fmt/format.h>
 

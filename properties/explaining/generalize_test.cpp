@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule that is told is the one that was planted. Predicates stand for kernels.
-#include "properties/explaining/generalize.hpp"
+#include "properties/explaining/explain.hpp"
 
 #include <doctest/doctest.h>
 

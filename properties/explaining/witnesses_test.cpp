@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mistake is planted in a reference, in a kernel, or in two, and the sentence says who is wrong.
-#include "properties/explaining/witnesses.hpp"
+#include "properties/explaining/explain.hpp"
 
 #include <doctest/doctest.h>
 

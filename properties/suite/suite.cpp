@@ -15,7 +15,6 @@
 #include "properties/data/gen.hpp"
 #include "properties/data/seeds.hpp"
 #include "properties/explaining/explain.hpp"
-#include "properties/explaining/witnesses.hpp"
 #include "properties/large/draw_large.hpp"
 #include "properties/large/shrink_large.hpp"
 #include "properties/problems/enumerate.hpp"
@@ -82,15 +81,6 @@ const DefinedProperty& property_named(std::string_view name) {
     for (const Property& property : all_properties()) known += " " + std::string(property.name);
     throw std::invalid_argument("there is no property '" + std::string(name) + "'; there are" +
                                 known);
-}
-
-/// Skips the case where a comparison of the forward function may go either way.
-Outcome check_decided(const DefinedProperty& property, CaseContext& context) {
-    try {
-        return property.check(context);
-    } catch (const UndecidedComparison& undecided) {
-        return Outcome::skipped(undecided.what());
-    }
 }
 
 struct Enumeration {
@@ -170,7 +160,9 @@ Outcome KernelSuite::run(std::string_view printed) const {
     CaseContext context(checked, registry_, property.values(*kernel.op));
     Outcome outcome;
     try {
-        outcome = check_decided(property, context);
+        outcome = property.check(context);
+    } catch (const UndecidedComparison& undecided) {
+        outcome = Outcome::skipped(undecided.what());
     } catch (const NotServed& reason) {
         outcome = reason.outcome();
     }
