@@ -3,7 +3,10 @@
 // number for many draws. Where draws are to change, the printed number becomes the expected one.
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "properties/data/numbers.hpp"
+#include "properties/data/seeds.hpp"
 #include "properties/data/setting.hpp"
 #include "properties/problems/generator.hpp"
 #include "properties/tests/drawn_values.hpp"
@@ -188,4 +191,21 @@ TEST_CASE("the settings of a seed are the same everywhere") {
                                       .setting = draw_setting(TestKernel(*kernel).kernel, seed)}
                                      .print());
     CHECK(digest == 1800109877445733803u);
+}
+
+TEST_CASE("the seed of a case differs as soon as one of its four keys differs") {
+    std::set<std::uint64_t> seeds;
+    int keys = 0;
+    // Letters that move from the kernel's name to the property's make another key.
+    for (const std::uint64_t seed : {0u, 1u, 2u})
+        for (const char* kernel : {"ab", "a", ""})
+            for (const char* property : {"c", "bc", "a", ""})
+                for (std::int64_t index = 0; index < 1000; ++index, ++keys)
+                    seeds.insert(draw_seed({seed, kernel, property, index}));
+    CHECK(static_cast<int>(seeds.size()) == keys);
+}
+
+TEST_CASE("the seed of a case never changes, so that an old run can be repeated") {
+    CHECK(draw_seed({1, "conv.forward/naive", "matches_reference", 7}) == 9847457930024047071u);
+    CHECK(mix_seed(1, "data") == 15688076610871342501u);
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Operators with kinks, for the tests: ramps, y = max(x, 0), some with a gradient by hand, right or
+// wrong, or with a forward function that differs by scalar; a median; a product whose factors have
+// ranges, a quotient; and maxima whose place is saved.
 #include <concepts>
 
 #include "harness/testing/declarations.hpp"
