@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // lenet5 worked out by hand, the sizes of LeNet-5, and its steps against their operators.
-#include <cmath>
 #include <map>
 #include <string>
 
-#include "properties/data/values.hpp"
 #include "reference/tests/run_pass.hpp"
 
 namespace {
@@ -95,59 +93,4 @@ TEST_CASE("each step names a pass that is there, a valid problem of it, and tens
                                   element_count(whole.sizes_of(step.tensor(tensor), problem)));
                 }
             }
-}
-
-// Takes minutes: `gradverify_suite_tests -ns --test-case='every parameter of LeNet-5*'`.
-TEST_CASE("every parameter of LeNet-5 by itself: central differences of the loss" *
-          doctest::skip()) {
-    const Problem problem = Problem::parse(op().space, "n=1," + lenet5);
-    const ElementTypes types(24);
-    Values values = draw_values(op(), problem, {.seed = 1}, ValueKind::mantissas, types);
-    values["dloss"].data = {1.0};
-    const PassSpec& pass = *op().find_pass("backward");
-    const auto run_on_values = [&](const PassSpec& of) {
-        return reference_outputs(op(), of, problem, pick(op(), problem, values, of.inputs, types));
-    };
-    const auto loss_and_branches = [&] {
-        const auto outputs = run_on_values(op().forward());
-        Numbers branches;
-        for (std::size_t i = 0; i < outputs.size(); ++i)
-            for (const double value : outputs[i].data)
-                if (const std::string& name = op().outputs[i].name; name.ends_with("_index"))
-                    branches.push_back(value);
-                else if (name.ends_with("_out"))
-                    branches.push_back(value > 0.0);
-        return std::pair(outputs.back().data.front(), branches);
-    };
-    const auto saved = run_on_values(op().forward());
-    for (std::size_t i = 0; i < saved.size(); ++i) values[op().outputs[i].name] = saved[i];
-    const auto gradients = run_on_values(pass);
-    std::int64_t checked = 0, redrawn = 0;
-    for (std::size_t i = 0; i < gradients.size(); ++i) {
-        if (!op().is_gradient(pass.outputs[i])) continue;
-        auto& parameter = values[pass.outputs[i].substr(1)].data;
-        CAPTURE(pass.outputs[i]);
-        for (std::size_t j = 0; j < parameter.size(); ++j) {
-            const double before = parameter[j];
-            for (double step = 1e-5; step > 1e-9; step /= 8.0) {
-                parameter[j] = before + step;
-                const auto [above, branches_above] = loss_and_branches();
-                parameter[j] = before - step;
-                const auto [below, branches_below] = loss_and_branches();
-                parameter[j] = before;
-                if (branches_above != branches_below) {
-                    ++redrawn;
-                    continue;
-                }
-                CAPTURE(j);
-                const double gradient = gradients[i].data[j];
-                CHECK(std::abs((above - below) / (2.0 * step) - gradient) <=
-                      1e-5 * std::abs(gradient) + 2e-14 / step);
-                ++checked;
-                break;
-            }
-        }
-    }
-    MESSAGE(checked, " parameters, ", redrawn, " steps across a kink");
-    CHECK(checked == 44'426);
 }

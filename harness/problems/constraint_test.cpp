@@ -20,11 +20,7 @@ const ParameterSpace& space() {
          {.name = "groups", .minimum = 0},
          {.name = "in", .kind = ParameterKind::per_axis, .carries_rank = true},
          {.name = "stride", .kind = ParameterKind::per_axis},
-         {.name = "padding",
-          .kind = ParameterKind::per_axis_pair,
-          .default_value = 0,
-          .minimum = 0,
-          .is_padding = true}},
+         testing::padding_parameter()},
         1, 2);
     return result;
 }

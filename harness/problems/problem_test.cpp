@@ -22,11 +22,7 @@ ParameterSpace make_space(int rank_min, int rank_max) {
                            {.name = "c"},
                            {.name = "in", .kind = ParameterKind::per_axis, .carries_rank = true},
                            {.name = "stride", .kind = ParameterKind::per_axis},
-                           {.name = "padding",
-                            .kind = ParameterKind::per_axis_pair,
-                            .default_value = 0,
-                            .minimum = 0,
-                            .is_padding = true}},
+                           testing::padding_parameter()},
                           rank_min, rank_max);
 }
 

@@ -39,6 +39,15 @@ DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_
                                                                        : *kernel.storage_type;
 }
 
+ElementTypes::ElementTypes(const KernelDeclaration& kernel)
+    : exact_bits_(std::min(traits_of(kernel.accumulator()).exact_bits,
+                           traits_of(kernel.storage_type.value_or(DType::f32)).exact_bits)),
+      kernel_(&kernel) {
+    for (const auto& [tensor, dtype] : kernel.storage_types)
+        exact_bits_ = std::min(exact_bits_, traits_of(dtype).exact_bits);
+    if (kernel.multiplies_in_tf32()) exact_bits_ = std::min(exact_bits_, tf32_exact_bits);
+}
+
 ElementTypes::ElementTypes(const KernelDeclaration& kernel, const Operator& op)
     : exact_bits_(traits_of(kernel.accumulator()).exact_bits), kernel_(&kernel) {
     if (kernel.multiplies_in_tf32()) exact_bits_ = std::min(exact_bits_, tf32_exact_bits);

@@ -21,8 +21,7 @@ class ElementTypes {
     /// The operator's types, and integers up to 2^exact_bits. Implicit: many callers need no more.
     ElementTypes(int exact_bits) : exact_bits_(exact_bits) {}
     /// A kernel's types; the kernel must outlive this.
-    explicit ElementTypes(const KernelDeclaration& kernel)
-        : exact_bits_(kernel.exact_bits()), kernel_(&kernel) {}
+    explicit ElementTypes(const KernelDeclaration& kernel);
     /// The same, where tensors that are only read may hold smaller numbers than sums do.
     ElementTypes(const KernelDeclaration& kernel, const Operator& op);
 

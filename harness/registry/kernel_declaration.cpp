@@ -11,14 +11,6 @@ DType KernelDeclaration::accumulator() const {
     return storage_type == DType::f64 ? DType::f64 : DType::f32;
 }
 
-int KernelDeclaration::exact_bits() const {
-    int bits = std::min(traits_of(accumulator()).exact_bits,
-                        traits_of(storage_type.value_or(DType::f32)).exact_bits);
-    for (const auto& [tensor, dtype] : storage_types)
-        bits = std::min(bits, traits_of(dtype).exact_bits);
-    return multiplies_in_tf32() ? std::min(bits, tf32_exact_bits) : bits;
-}
-
 bool KernelDeclaration::multiplies_in_tf32() const {
     const auto is_f32 = [](const auto& one) { return one.second == DType::f32; };
     return truncates_sums() && (storage_type.value_or(DType::f32) == DType::f32 ||

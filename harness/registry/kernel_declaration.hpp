@@ -94,8 +94,6 @@ class KernelDeclaration {
 
     /// The type that the kernel computes and sums in.
     DType accumulator() const;
-    /// Integers up to 2^exact_bits() keep their value in the accumulator and in every tensor.
-    int exact_bits() const;
     /// Tensor cores below double cut sums off where IEEE rounds them.
     bool truncates_sums() const { return uses_tensor_cores && accumulator() != DType::f64; }
     /// Whether factors that are stored as f32 are cut to tf32 when they are multiplied.

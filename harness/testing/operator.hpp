@@ -12,6 +12,14 @@
 
 namespace gradverify::testing {
 
+inline ParameterSpec padding_parameter() {
+    return {.name = "padding",
+            .kind = ParameterKind::per_axis_pair,
+            .default_value = 0,
+            .minimum = 0,
+            .is_padding = true};
+}
+
 /// `toy`: n vectors or images, of one or two axes, times a weight.
 inline Operator toy_operator(std::string name = "toy") {
     const auto sizes = [](const Problem& problem) {

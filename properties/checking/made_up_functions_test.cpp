@@ -204,26 +204,19 @@ TEST_CASE("a difference tells nothing across a branch, a kink, an end, or where 
     };
     CHECK(contradicts_itself(with([](double, ValueAlong&) {})));
     CHECK_FALSE(contradicts_itself(with([](double, ValueAlong&) {}), {.reach = 0x1p-26}));
-    for (const Fault fault : {
-             Fault([](double step, ValueAlong& point) { point.branches = step > 0.0; }),
-             Fault([](double step, ValueAlong& point) {
-                 if (is_half(step)) point.derivative = nan;
-             }),
-             Fault([](double step, ValueAlong& point) {
-                 if (is_half(step)) point.magnitude = INFINITY;
-             }),
-             Fault([](double step, ValueAlong& point) {
-                 if (step == 0.0) point.derivative = nan;
-             }),
-             Fault([](double step, ValueAlong& point) {
-                 if (step == 0.0) point.magnitude = nan;
-             }),
-             Fault([](double step, ValueAlong& point) {
-                 point.is_kink = step == 0.0;
-                 point.terms = {1.0};
-             }),
-         })
-        CHECK_FALSE(contradicts_itself(with(fault)));
+    const Fault branches = [](double step, ValueAlong& point) { point.branches = step > 0.0; };
+    const Fault kinks = [](double step, ValueAlong& point) {
+        point.is_kink = step == 0.0;
+        point.terms = {1.0};
+    };
+    for (const Fault fault : {branches, kinks}) CHECK_FALSE(contradicts_itself(with(fault)));
+    for (double ValueAlong::* const member : {&ValueAlong::derivative, &ValueAlong::magnitude})
+        for (const auto is_there : {+[](double step) { return step == 0.0; }, &is_half})
+            CHECK_FALSE(contradicts_itself([&](double step) {
+                ValueAlong point{.value = 2.0 * step, .derivative = 1.0};
+                if (is_there(step)) point.*member = nan;
+                return point;
+            }));
 }
 
 TEST_CASE("any of the steps may tell alone, down to the last") {

@@ -73,11 +73,7 @@ inline ParameterSpace test_space(int rank_min, int rank_max) {
                            {.name = "filter", .kind = axes},
                            {.name = "stride", .kind = axes},
                            {.name = "dilation", .kind = axes},
-                           {.name = "padding",
-                            .kind = ParameterKind::per_axis_pair,
-                            .default_value = 0,
-                            .minimum = 0,
-                            .is_padding = true}},
+                           padding_parameter()},
                           rank_min, rank_max);
 }
 

@@ -27,13 +27,6 @@ struct UnrollBound : RightConv {
     }
 };
 
-// Writes zeros for a channel without a bias, and so is no witness against a gradient.
-struct NeedsBias : RightConv {
-    bool has_bias = false;
-    __device__ void begin(float bias) { sum = bias, has_bias = bias != 0.0f; }
-    __device__ void store(float& y) const { y = has_bias ? sum : 0.0f; }
-};
-
 // A17 gives each sample a row of the grid, which has 1 to 65535, and checks no launch.
 __global__ void forward_by_sample(const float* x, const float* w, const float* b, float* y,
                                   DeviceGeometry g) {
@@ -92,7 +85,6 @@ SEEDED_BUG(Forward, "bug_a17_grid_of_samples", launch_by_sample);
 GRADVERIFY_KERNEL(Forward, "bug_a17_grid_of_many_samples", launch_by_sample)
     .aligned_to(sizeof(float));
 SEEDED_BUG(Forward, "bug_unroll_bound", launch_forward<UnrollBound>);
-SEEDED_BUG(Forward, "bug_needs_bias", launch_forward<NeedsBias>);
 SEEDED_BUG(GradInput, "bug_a03_remainder_unwritten", launch_grad_input<RemainderUnwritten>);
 SEEDED_BUG(GradInput, "bug_a04_group_weight_offset", launch_grad_input<FirstGroupsFilters>);
 SEEDED_BUG(GradWeight, "bug_a02_dilated_position", launch_grad_weight<DilatedPosition>);

@@ -103,6 +103,12 @@ inline std::vector<float> numbers(int count, float first = 0.0f, float step = 1.
 
 namespace construct {
 
+inline int device_count() {
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+[[maybe_unused]] static const bool is_known = add_device(GRADVERIFY_UNIT_DEVICE, &device_count);
+
 inline void check(cudaError_t error, int line) {
     if (error == cudaSuccess) return;
     throw std::runtime_error("line " + std::to_string(line) + ": " + cudaGetErrorString(error));

@@ -4,13 +4,6 @@
 
 #include <cassert>
 
-static int device_count() {
-    int count = 0;
-    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
-}
-[[maybe_unused]] static const bool is_known =
-    construct::add_device(GRADVERIFY_UNIT_DEVICE, &device_count);
-
 template <class T, int factor>
 __global__ void __launch_bounds__(128, 2) multiply(T* __restrict__ data, const T* more, int count) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
