@@ -135,17 +135,19 @@ TEST_CASE("an element too large for its type may be anything, the others may not
         of_two("product", "x", "w", std::multiplies<>(), {}, numbers_between(-1e6, 1e6))
             .sum_of_products({{"x", "w"}})
             .gradient("grad_x", {"dy", "w"}, {"dx"});
-    const auto outcome_of = [&](KernelDeclaration::Thunk thunk, const std::string& n) {
+    const auto outcome_of = [&](KernelDeclaration::Thunk thunk, const std::string& n,
+                                const std::string& data = "dy[0]=300,w[0]=300,dy[1]=2,w[1]=3") {
         const KernelDeclaration kernel = host_kernel("product.grad_x/narrow", thunk)
                                              .storage(DType::f16)
                                              .accumulates_in(DType::f16);
-        const std::string data = ":data=dy[0]=300,w[0]=300,dy[1]=2,w[1]=3";
-        return said(run_among({kernel}, property, n + data, op));
+        return said(run_among({kernel}, property, n + ":data=" + data, op));
     };
-    for (const char* n : {"n=2", "n=30"}) {
+    for (const char* n : {"n=2", "n=30", "n=31", "n=32", "n=33", "n=34"}) {
         CAPTURE(std::string(n));
         CHECK(outcome_of(run_product<false>, n) == right);
         CHECK(outcome_of(run_product<true>, n) == wrong);
+        // Stored in 11 digits the product is rounded.
+        CHECK(outcome_of(run_product<false>, n, "dy[0]=1.0009765625,w[0]=1.0009765625") == right);
     }
 }
 

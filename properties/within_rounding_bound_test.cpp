@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/testing/declarations.hpp"
 #include "properties/properties.hpp"
 #include "properties/tests/made_case.hpp"
 
@@ -126,7 +127,7 @@ TEST_CASE("a kernel that may transform its data is told how to declare that") {
         CHECK(outcome.verdict == (line.results == off(0, 0) ? Verdict::passed : Verdict::failed));
         CHECK(is_advised(outcome) == line.is_advised);
     }
-    const Outcome copied = outcome_of({quotient()}, {}, "n=1:data=a[0]=1,b[0]=1", {2});
+    const Outcome copied = outcome_of({copying().piecewise_linear()}, {}, "n=1:data=x[0]=1", {2});
     CHECK(copied.verdict == Verdict::failed);
     CHECK_FALSE(is_advised(copied));
     // What it left unwritten is no rounding.

@@ -241,6 +241,8 @@ TEST_CASE("a kernel takes numbers of its types, and on tensor cores factors of e
     CHECK(is_taken("tensor_cores", 4097, 2047));
     CHECK(is_taken("tensor_cores", 0, 4096));
     CHECK_FALSE(is_taken("tensor_cores", 0, 2049));
+    const Registry registry = registry_of({dot_kernel("forward/plain")}, dot_product());
+    CHECK_FALSE(can_take(registry.kernels().front(), {{{1, 1}, {0x1p24 + 1}}, {{1}, {1}}}));
 }
 
 }  // namespace gradverify

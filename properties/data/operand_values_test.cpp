@@ -119,7 +119,7 @@ TEST_CASE("integers move into a domain, where they stay as they are if they lie 
                              {-1.0, 1.0, 64, {-3, 7}, {0.5, 0.75}},
                              {-0.5, INFINITY, 1, {-3}, {2.5}},
                              {0.5, 100.0, 4, {7, -4}, {4, 1}},
-                             {0.5, INFINITY, 4, {7, -4}, {4, 1}},
+                             {0.5, INFINITY, 4, {7, -4, -1}, {4, 1, 2}},
                              {-100.0, 100.0, 4, {70, 3, -4, 4}, {3, 3, -4, 4}}}) {
         CAPTURE(line.lowest);
         Array<double> array{{static_cast<std::int64_t>(line.from.size())}, line.from};
