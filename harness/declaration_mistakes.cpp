@@ -134,8 +134,7 @@ void check_differentiable(const Operator& op, Mistakes& mistakes) {
 bool may_yield(const Operator& op, const std::string& output, bool has_reference) {
     const TensorSpec* of = op.find_tensor(output);
     if (op.is_gradient(output)) return of->differentiable;
-    const bool is_cotangent = of && of->name != output && of->differentiable;
-    return has_reference && of && op.is_output(of->name) && !is_cotangent;
+    return has_reference && of && op.is_output(of->name) && !op.is_cotangent(output);
 }
 
 /// `declared`: an OperatorDeclaration::PassDeclaration.
@@ -157,13 +156,29 @@ void check_gradient(const Operator& op, const auto& declared, Mistakes& mistakes
                 name, output);
     for (const std::string& input : inputs) {
         const TensorSpec* of = op.find_tensor(input);
-        const bool is_cotangent = of != nullptr && of->name != input;
-        if (of == nullptr || (is_cotangent && !(op.is_output(of->name) && of->differentiable)))
+        if (of == nullptr || (of->name != input && !op.is_cotangent(input)))
             add(mistakes,
                 "the gradient pass {} takes '{}', which is neither an input, nor an output, nor a "
                 "cotangent (\"dy\" is that of the output y)",
                 name, input);
     }
+}
+
+/// A gradient pass without a cotangent has the upstream gradient 1 of a loss, if there is one.
+void check_cotangents(const Operator& op, const std::string& name,
+                      const std::vector<std::string>& inputs, Mistakes& mistakes) {
+    if (std::ranges::any_of(inputs, [&](const auto& input) { return op.is_cotangent(input); }))
+        return;
+    const auto outputs = op.differentiable_outputs();
+    const bool is_loss =
+        outputs.size() == 1 && std::ranges::all_of(probes_of(op), [&](const Problem& problem) {
+            return element_count(op.sizes_of(outputs.front(), problem)) == 1;
+        });
+    if (!is_loss)
+        add(mistakes,
+            "the gradient pass {} takes no cotangent, which means that of a loss, 1, and {} is no "
+            "single number; let it take {}",
+            name, joined(outputs), "d" + joined(outputs, ", d"));
 }
 
 void check_steps(const Operator& op, const std::string& pass, bool exists,
@@ -333,6 +348,9 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
             "of sum_of_products, piecewise_linear and piecewise_polynomial two are declared; the "
             "first that is true says most");
     if (mistakes.empty()) run_probes(op, functions_, mistakes);
+    if (mistakes.empty())
+        for (const PassDeclaration& declared : gradients_)
+            check_cotangents(op, declared.name, declared.inputs, mistakes);
     if (mistakes.empty()) check_algebra(op, functions_, mistakes);
 }
 

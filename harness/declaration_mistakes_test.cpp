@@ -121,6 +121,9 @@ TEST_CASE("each mistake in a declaration is said, with what is right") {
          "the gradient pass grad_w yields 'dw', which is no gradient"},
         {copying().gradient("grad_x", {"dz"}, {"dx"}), "takes 'dz', which is neither an input"},
         {copying().gradient("forward", {"dy"}, {"dx"}), "needs a name other than `forward`"},
+        {copying().gradient("grad_x", {"x"}, {"dx"}),
+         "the gradient pass grad_x takes no cotangent, which means that of a loss, 1, and y is no "
+         "single number; let it take dy"},
         {copying().steps("backwards", {step_on("x")}),
          "steps() names the pass 'backwards', which does not exist"},
         {copying().steps("forward", {step_on("yy")}),

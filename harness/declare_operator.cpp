@@ -103,6 +103,7 @@ PassSpec OperatorDeclaration::pass_of(const PassDeclaration& declared, const Der
     if (!declared.reference.values) return pass;
     PassSpec by_hand = pass;
     by_hand.outputs = declared.outputs;
+    by_hand.any_formula_reference = nullptr;
     by_hand.derived = std::make_shared<const PassSpec>(std::move(pass));
     by_hand.reference_inputs.clear();
     // The pass's own tensors, as if they were an operator's.

@@ -32,7 +32,7 @@ std::string output_elements(const BenchGroup& group) {
 /// Whether integers have one right result here, and the kernel must give it.
 bool is_exact(const Kernel& kernel, const Problem& problem) {
     return kernel.op->is_exact_at(problem) && !kernel.pass->admit_branches &&
-           kernel.any().write_mode == WriteMode::overwrites && !kernel.any().norm_wise_growth;
+           !kernel.any().adds_to_some() && !kernel.any().norm_wise_growth;
 }
 
 std::set<std::int64_t> divisors_of(std::int64_t number) {

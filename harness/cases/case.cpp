@@ -186,6 +186,9 @@ void parse_field(std::string_view name, std::string_view value, const ParameterS
             refuse("mask={} is no set of outputs: the bit 2^i asks for output i, counted from 0",
                    value);
         parsed.setting.output_mask = static_cast<std::uint32_t>(*mask);
+    } else if (name == "precision") {
+        if (value != "strict") refuse("precision={} is unknown; there is strict", value);
+        parsed.setting.is_strict = true;
     } else if (name == "copies") {
         parse_copies(value, parsed.setting);
     } else if (name == "before") {
@@ -193,7 +196,7 @@ void parse_field(std::string_view name, std::string_view value, const ParameterS
     } else {
         refuse(
             "there is no field '{}'; there are seed, dense, data, order, offset, block, stream, "
-            "place, layout, mask, before, copies",
+            "place, layout, mask, precision, before, copies",
             name);
     }
 }
@@ -272,6 +275,7 @@ std::string Case::print() const {
         fields.push_back("layout=" + layouts);
     if (setting.output_mask != Setting::every_output)
         fields.push_back(fmt::format("mask={}", setting.output_mask));
+    if (setting.is_strict) fields.emplace_back("precision=strict");
     if (setting.before) fields.push_back("before=" + setting.before->print());
     if (setting.copies) fields.push_back(print_copies(*setting.copies));
     return joined(fields, ":");

@@ -61,6 +61,7 @@ struct Setting {
     std::uint32_t output_mask = every_output;       ///< bit i: output i is asked for
     /// The kernel is called on this problem first, in the same process, which shows what it keeps.
     std::optional<Problem> before{};
+    bool is_strict = false;          ///< what is imprecise fails
     std::optional<Copies> copies{};  ///< of a large problem, whose tensors are made on the device
     static constexpr std::uint32_t every_output = ~std::uint32_t{0};
     TensorLayout layout_of(const std::string& tensor) const {

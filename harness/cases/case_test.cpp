@@ -96,6 +96,7 @@ TEST_CASE("one case has one text, however it was written") {
           ":data=x[0]=1,w[3]=-0.1,dy[12]=9.313225746154785e-10",
           ":data=x[0]=nan,x[1]=inf,x[2]=-inf"})
         CHECK(reprinted(start + rest) == start + rest);
+    CHECK(reprinted(start + ":precision=strict:seed=7") == start + ":seed=7:precision=strict");
     CHECK(reprinted(start + ":seed=7:order=ascending:offset=0.0:stream=default:place=own") ==
           start + ":seed=7");
     CHECK(reprinted(start + ":stream=own:offset=1.0:seed=7") ==
@@ -141,10 +142,11 @@ TEST_CASE("what is no case is refused with what is accepted") {
         {start + ":dense=1:data=zeros", one_of},
         {start + ":seed=1:colour=red",
          "there is no field 'colour'; there are seed, dense, data, order, offset, block, stream, "
-         "place, layout, mask, before, copies"},
+         "place, layout, mask, precision, before, copies"},
         {start + ":seed=1:own", "the field 'own' is not of the form name=value"},
         {start + ":seed=1:", "the field '' is not of the form name=value"},
         {start + ":seed=1:block=2:block=2", "the field block stands twice"},
+        {start + ":seed=1:precision=loose", "precision=loose is unknown; there is strict"},
         {start + ":seed=1:stream=mine", "stream=mine is unknown; there are default, own"},
         {start + ":data=x[0]=1,x[1]=1,x[0]=2", "the element x[0] stands twice"},
         {start + ":seed=1:layout=dx", "layout=dx: 'dx' is not a tensor and its layout, as x.nhwc"},

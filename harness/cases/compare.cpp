@@ -21,6 +21,33 @@ double severity(double got, double want, const Bound& bound) {
     return bound.most() > 0.0 ? error / bound.most() : error;
 }
 
+WrongElement element_of(std::span<const double> got, const Expected& expected, std::size_t i) {
+    return {.tensor = expected.tensor,
+            .index = unflatten(static_cast<std::int64_t>(i), expected.sizes),
+            .got = got[i],
+            .want = expected.values[i],
+            .bound = expected.bound_at(i).most()};
+}
+
+/// Takes those that another formula may give from the wrong elements; nothing where there is none.
+std::optional<Imprecision> take_imprecise(std::span<const double> got, const Expected& expected,
+                                          std::vector<std::size_t>& wrong) {
+    const std::vector<Bound> bounds = expected.by_any_formula();
+    const auto first = std::ranges::stable_partition(
+        wrong, [&](std::size_t i) { return !bounds[i].accepts(got[i], expected.values[i]); });
+    if (first.empty()) return std::nullopt;
+    const std::size_t worst = *std::ranges::max_element(first, {}, [&](std::size_t i) {
+        return severity(got[i], expected.values[i], expected.bound_at(i));
+    });
+    Imprecision imprecision{.worst = element_of(got, expected, worst),
+                            .elements = static_cast<std::int64_t>(first.size())};
+    for (const double value : expected.values)
+        if (std::isfinite(value))
+            imprecision.largest = std::max(imprecision.largest, std::abs(value));
+    wrong.erase(first.begin(), first.end());
+    return imprecision;
+}
+
 }  // namespace
 
 Sizes unflatten(std::int64_t flat, const Sizes& sizes) {
@@ -71,6 +98,8 @@ Comparison compare(std::span<const double> got, const Expected& expected) {
             result.error_over_bound =
                 std::max(result.error_over_bound, std::abs(got[i] - want) / bound.most());
     }
+    if (!wrong.empty() && expected.by_any_formula)
+        result.imprecision = take_imprecise(got, expected, wrong);
     if (wrong.empty()) return result;
 
     result.ok = false;
@@ -89,12 +118,7 @@ Comparison compare(std::span<const double> got, const Expected& expected) {
                           return first != second ? first > second : a < b;
                       });
     for (std::size_t rank = 0; rank < named; ++rank) {
-        const std::size_t i = wrong[rank];
-        result.worst.push_back({.tensor = expected.tensor,
-                                .index = unflatten(static_cast<std::int64_t>(i), expected.sizes),
-                                .got = got[i],
-                                .want = expected.values[i],
-                                .bound = expected.bound_at(i).most()});
+        result.worst.push_back(element_of(got, expected, wrong[rank]));
     }
     return result;
 }
@@ -106,6 +130,7 @@ Outcome combine(std::span<const Comparison> comparisons, const std::string& fail
         ok &= one.ok;
         saw_nonzero |= one.saw_nonzero;
         outcome.error_over_bound = std::max(outcome.error_over_bound, one.error_over_bound);
+        if (!outcome.imprecision) outcome.imprecision = one.imprecision;
         if (one.ok) continue;
         outcome.worst.insert(outcome.worst.end(), one.worst.begin(), one.worst.end());
         outcome.maps.push_back(one.map);

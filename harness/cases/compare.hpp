@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +29,9 @@ struct Expected {
     std::vector<double> values;
     std::vector<Bound> bounds;
     bool admits_nan = false;  ///< a NaN that is expected is right: the data hold NaN
+    /// The bounds of any reasonable formula, asked for where an element is beyond its own. What
+    /// lies between is imprecise, not wrong. Null: there is one formula.
+    std::function<std::vector<Bound>()> by_any_formula{};
 
     Bound bound_at(std::size_t i) const { return bounds.empty() ? Bound() : bounds[i]; }
 
@@ -41,6 +46,7 @@ struct Comparison {
     double error_over_bound = 0.0;    ///< the largest; 0 where everything was exact
     std::vector<WrongElement> worst;  ///< at most three, the worst first
     WrongMap map;
+    std::optional<Imprecision> imprecision;  ///< also where other elements are wrong
 };
 
 /// **Errors** std::logic_error when `got` has another number of elements than expected.

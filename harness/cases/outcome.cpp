@@ -79,6 +79,10 @@ std::string Outcome::to_json() const {
         object["ulps"] = {number(sensitivity->least_ulps), number(sensitivity->median_ulps)};
     if (const auto* timing = std::get_if<Timing>(&measured)) object["timing"] = *timing;
     if (const auto* reached = std::get_if<Ceilings>(&measured)) object["ceilings"] = *reached;
+    if (imprecision)
+        object["imprecision"] = {{"worst", imprecision->worst},
+                                 {"elements", imprecision->elements},
+                                 {"largest", number(imprecision->largest)}};
     object["work"] = {number(multiply_adds), seconds_kernel, seconds_reference, seconds_total,
                       seconds_cpu};
     // A message may quote a foreign library: bytes that are no UTF-8 are replaced, not refused.
@@ -101,6 +105,12 @@ Outcome Outcome::from_json(std::string_view line) {
                                    .median_ulps = number_of(object["ulps"].at(1))};
         if (object.contains("timing")) outcome.measured = object["timing"].get<Timing>();
         if (object.contains("ceilings")) outcome.measured = object["ceilings"].get<Ceilings>();
+        if (object.contains("imprecision")) {
+            const json& found = object["imprecision"];
+            outcome.imprecision = {.worst = found.at("worst").get<WrongElement>(),
+                                   .elements = found.at("elements"),
+                                   .largest = number_of(found.at("largest"))};
+        }
         const json& work = object.at("work");
         outcome.multiply_adds = number_of(work.at(0));
         outcome.seconds_kernel = work.at(1);
@@ -118,6 +128,18 @@ bool is_of_one_kind(const Outcome& a, const Outcome& b) {
         return outcome.discovery == Discovery::damaged ? Discovery::died : outcome.discovery;
     };
     return kind(a) == kind(b);
+}
+
+std::string source_line_in(std::string_view message) {
+    for (const std::string_view ending : {".cu:", ".cuh:"}) {
+        const std::size_t dot = message.find(ending);
+        if (dot == std::string_view::npos) continue;
+        const std::size_t begin = message.substr(0, dot).find_last_of(" (,;");
+        const std::size_t end = message.find_first_not_of("0123456789", dot + ending.size());
+        const std::size_t from = begin == std::string_view::npos ? 0 : begin + 1;
+        return std::string(message.substr(from, end - from));
+    }
+    return {};
 }
 
 }  // namespace gradverify

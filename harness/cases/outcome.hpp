@@ -36,6 +36,14 @@ struct WrongMap {
     std::string marks;
 };
 
+/// Elements that lie further off than the operator's formula may lose, and no further than any
+/// reasonable one.
+struct Imprecision {
+    WrongElement worst;
+    std::int64_t elements = 0;
+    double largest = 0.0;  ///< magnitude in the tensor
+};
+
 /// How the driver came to an outcome.
 enum class Discovery {
     answered,     ///< the worker said so
@@ -60,6 +68,7 @@ struct Outcome {
     double error_over_bound = 0.0;  ///< the largest; 0 where the comparison was exact
     /// Where outputs were compared within bounds, and a value other than zero was expected.
     std::optional<Sensitivity> sensitivity;
+    std::optional<Imprecision> imprecision;
     double multiply_adds = 0.0;
     /// Seconds in the worker: of the kernel, of the reference, of the whole case.
     double seconds_kernel = 0.0, seconds_reference = 0.0, seconds_total = 0.0;
@@ -88,5 +97,8 @@ struct Outcome {
 
 /// Whether two failures may be one: both were answered, ended a worker, or overstepped a limit.
 bool is_of_one_kind(const Outcome& a, const Outcome& b);
+
+/// The first line of a CUDA source that a message names, "relu.cu:12"; empty where it names none.
+std::string source_line_in(std::string_view message);
 
 }  // namespace gradverify

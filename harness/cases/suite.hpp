@@ -35,7 +35,7 @@ using CaseRunner = std::function<Outcome(const Case&)>;
 struct Minimality {
     enum class Kind {
         none,
-        /// Every smaller supported problem passes, on dense data and in fixed settings.
+        /// No smaller supported problem fails, on dense data and in fixed settings.
         certified,
         /// Those pass that have each parameter between its default and its value here.
         boxed,
@@ -44,6 +44,7 @@ struct Minimality {
     std::int64_t passed = 0;   ///< smaller problems that were run, each with every dense draw
     std::int64_t of = 0;       ///< all smaller problems; for `boxed` those in the box
     bool of_is_least = false;  ///< there are more than `of`
+    std::int64_t silent = 0;   ///< of `passed`: every run was skipped or compared zeros alone
 };
 
 /// Which problems fail in general, as far as those tell that were run beside the smallest.
@@ -60,6 +61,8 @@ struct Shrunk {
     Minimality minimality;
     std::int64_t runs = 0;
     Generality generality{};
+    /// For which values of the one element fails on which it hangs; empty where it hangs on none.
+    std::string values{};
     std::string witnesses{};  ///< who is wrong, in one sentence; empty where none were asked
 
     bool minimal() const { return minimality.kind == Minimality::Kind::certified; }

@@ -204,6 +204,7 @@ int check(const Suite& suite, const CheckArguments& arguments) {
                          .at_least = arguments.at_least,
                          .seed = arguments.seed.value_or(std::random_device()()),
                          .shard = parse_shard(arguments.shard),
+                         .is_strict = arguments.is_strict,
                          .exhaustive = exhaustive_limits(arguments)};
     const bool ends_by_itself = arguments.time.empty() && says_nothing_of_how_much(arguments);
     if (!arguments.time.empty()) options.seconds = parse_duration(arguments.time);
@@ -243,6 +244,10 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         .row_ended =
             [&](const RowResult& result) {
                 if (json) json->write(json_of_verdict(result));
+            },
+        .row_goes_on =
+            [&](const RowResult& result) {
+                if (json) json->write(json_of_progress(result));
             },
         .bug_found =
             [&](const auto& bug, bool is_more) {

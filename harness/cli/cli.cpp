@@ -172,6 +172,8 @@ struct CommandLine {
                         "distance as far as --time or --cases reach, or 4");
         check->add_option("--device", a.device, "cpu, cuda, auto (cuda if it answers), or all");
         check->add_option("--property", a.property, "glob on the property's name");
+        check->add_flag("--strict", a.is_strict,
+                        "what is imprecise fails: further off than the operator's formula may be");
         check->add_option("--problem", a.problems, "check this problem instead of drawn ones")
             ->allow_extra_args(false);
         check->add_option("--problems", a.problems_file, "the same from a file, one a line");

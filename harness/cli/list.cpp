@@ -34,8 +34,10 @@ std::string promises(const Kernel& kernel) {
         words.push_back("layout " + layouts);
     words.push_back(declared.determinism == Determinism::bitwise ? "deterministic"
                                                                  : "not deterministic");
-    words.push_back(declared.write_mode == WriteMode::overwrites ? "overwrites"
-                                                                 : "adds to outputs");
+    words.push_back(declared.adds_to_all       ? "adds to outputs"
+                    : !declared.adds_to_some() ? "overwrites"
+                                               : "adds to " + joined(declared.added_to));
+    if (!declared.always_zero.empty()) words.push_back("without " + joined(declared.always_zero));
     words.push_back(fmt::format("aligned to {} bytes", declared.base_alignment_bytes));
     if (declared.takes_output_mask) words.emplace_back("takes an output mask");
     for (const Alias& alias : declared.aliases)

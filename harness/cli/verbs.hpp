@@ -23,6 +23,7 @@ struct CheckArguments {
     std::optional<std::uint64_t> seed;
     std::string device = "auto";
     std::string property = "*";
+    bool is_strict = false;
     std::vector<std::string> problems;
     std::string problems_file;
     int jobs = 0;  ///< 0: one for each core

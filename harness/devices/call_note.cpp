@@ -42,6 +42,13 @@ void note_partner(std::string_view kernel) {
         std::memcpy(partners.data() + used, word.c_str(), word.size() + 1);
 }
 
+void note_found(const char* text, bool is_not_served) {
+    auto& found = worker_note().found;
+    if (found[0] != '\0') return;
+    worker_note().found_not_served = is_not_served;
+    std::strncpy(found.data(), text, found.size() - 1);
+}
+
 void end_without_device(const std::string& why) {
     if (note == &private_note) throw EnvironmentError(why);
     std::fprintf(stderr, "%s\n", why.c_str());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A page of memory that a worker shares with its driver. It tells how many blocks of threads the
-// worker has begun, as a sign of life; and, if it dies, whether a launcher was running, and which
-// kernels beside the case's own were called. Also the kernels that a worker must not call.
+// worker has begun, as a sign of life; and, if it dies, whether a launcher was running, what the
+// device had found by then, and which kernels beside the case's own were called. Also the kernels
+// that a worker must not call.
 #pragma once
 
 #include <array>
@@ -18,6 +19,10 @@ struct WorkerNote {
     std::atomic<bool> in_launcher{false};
     /// Blocks of threads that kernels have begun on the CPU device since the process began.
     std::atomic<std::uint64_t> blocks{0};
+    /// What the CPU device found first since the last launcher was called; whether it is something
+    /// that it does not serve.
+    std::array<char, 2000> found{};
+    std::atomic<bool> found_not_served{false};
     /// The other kernels that the case in hand has called, each with a space behind its name.
     std::array<char, 2000> partners{};
 };
@@ -32,11 +37,15 @@ void note_case();
 /// The case calls a kernel that is not its own.
 void note_partner(std::string_view kernel);
 
+/// The device found an error in the running launcher, or something that it does not serve.
+void note_found(const char* text, bool is_not_served);
+
 /// A launcher runs while this lives.
 class NotedLaunch {
   public:
     NotedLaunch() {
         ++worker_note().launches;
+        worker_note().found[0] = '\0';
         worker_note().in_launcher = true;
     }
     ~NotedLaunch() { worker_note().in_launcher = false; }

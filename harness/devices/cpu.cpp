@@ -75,6 +75,7 @@ class CpuDevice final : public Device {
     CpuDevice() {
         simt::turn_faults_into_errors();
         simt::count_blocks_in(&worker_note().blocks);
+        simt::note_errors(note_found);
     }
 
     std::string_view name() const override { return "cpu"; }

@@ -82,7 +82,8 @@ class Rig {
         const std::size_t inputs = call.kernel.pass->inputs.size();
         for (std::size_t i = 0; i < inputs; ++i) arena_.write(i, call.inputs[i].data);
         for (std::size_t i = 0; i < call.initial_outputs.size(); ++i)
-            arena_.write(buffers_.buffer_of[inputs + i], call.initial_outputs[i].data);
+            if (!call.initial_outputs[i].data.empty())
+                arena_.write(buffers_.buffer_of[inputs + i], call.initial_outputs[i].data);
         upload();
     }
 
@@ -184,8 +185,7 @@ std::pair<CallResult, CallResult> call_kernel_twice(const Call& call) {
     CallResult first = rig.run();
     if (!first.ran()) return {first, first};
     const KernelDeclaration& declaration = *call.kernel.on(call.device.name());
-    if (declaration.write_mode == WriteMode::accumulates || !declaration.aliases.empty())
-        rig.upload();
+    if (declaration.adds_to_some() || !declaration.aliases.empty()) rig.upload();
     return {std::move(first), rig.run()};
 }
 

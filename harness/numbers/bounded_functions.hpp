@@ -50,7 +50,19 @@ Bounded apply_function(const Bounded& x) {
     if constexpr (requires { F::absolute_roundings; })
         if (propagated > 0.0 || x.value() != 0.0)
             propagated += current_rounding.gamma(F::absolute_roundings);
+    if constexpr (requires { F::is_of_ones; })
+        if (current_rounding.by_any_formula)
+            propagated += current_rounding.gamma(Bounded::roundings_of_formula) *
+                          std::max(1.0, std::abs(F::value(x.value())));
     return with_accuracy<F>(F::value(x.value()), propagated, x.value());
+}
+
+/// Where rounding may carry the argument over a jump, each side's value is within the bound.
+template <class F>
+Bounded apply_step(const Bounded& x) {
+    const double value = F::value(x.value());
+    return Bounded::within(value, std::max(std::abs(F::value(x.value() - x.error()) - value),
+                                           std::abs(F::value(x.value() + x.error()) - value)));
 }
 
 }  // namespace detail

@@ -32,6 +32,8 @@ struct Rounding {
     double units_of_addition = 1.0;  ///< the error of an addition: 2 unit roundoffs if it cuts off
     /// Relative error of a factor that is cut to fewer digits when it is multiplied; 0: never cut.
     double factor_truncation = 0.0;
+    /// Whether functions may be computed by any reasonable formula; see autodiff/tape.hpp.
+    bool by_any_formula = false;
 
     /// Whether a number of this magnitude may be infinite; on exact integers only infinity is.
     bool may_overflow(double magnitude) const {
@@ -192,15 +194,25 @@ class Bounded : public detail::ScalarOperators<Bounded> {
         return Bounded(Sum{value, propagated + own, reach, terms.additions});
     }
 
+    /// As another formula may give it: by way of numbers of size `scale`.
+    Bounded by_way_of(double scale) const {
+        Bounded other = *this;
+        other.error_ += current_rounding.gamma(roundings_of_formula) * scale;
+        return other;
+    }
+    /// Roundings of another formula for a number: of two functions of one ulp each, and of their
+    /// sum, its square and a quotient.
+    static constexpr double roundings_of_formula = 8.0;
+    // A kernel may give a factor to a sum's terms as long as they are few, or to the parts of a
+    // longer one: to x and to the mean of x - mean.
+    static constexpr double short_sum_additions = 2.0;
+
     /// The computed value, rounded once to a type.
     Bounded stored_in(DType dtype) const {
         return within(value_, error_once_stored(dtype, value_, error()));
     }
 
   private:
-    // A kernel may multiply each of a few terms or parts of a sum: both of x - mean.
-    static constexpr double short_sum_additions = 2.0;
-
     bool is_exact_zero() const { return magnitude_ == 0.0 && error_ == 0.0; }
     /// Whether this is one number, or a sum in which nothing cancels.
     bool is_one_term() const { return magnitude_ <= std::abs(value_) + error_; }

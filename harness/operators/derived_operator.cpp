@@ -141,7 +141,8 @@ struct Recording {
     std::vector<Array<Traced>> inputs, outputs;
 
     Recording(const Operator& op, const ForwardFunctions& functions, const Problem& problem,
-              std::span<const Array<double>> values) {
+              std::span<const Array<double>> values, Tape::Meetings* meetings = nullptr)
+        : tape(meetings) {
         const ScopedDecisions decisions;
         inputs = mapped<Traced>(values, [&](std::size_t i, std::size_t, double value) {
             return op.inputs[i].differentiable ? tape.input(value) : Traced(value);
@@ -161,6 +162,27 @@ struct Recording {
         return all;
     }
 };
+
+/// Gives the function a recording of the operator's formula, or one whose values, and so slopes,
+/// are off by what any reasonable formula for them may lose.
+template <class Function>
+void with_recording(Formula formula, const Operator& op, const ForwardFunctions& functions,
+                    const Problem& problem, std::span<const Array<double>> values,
+                    Function function) {
+    if (formula == Formula::operators) return function(Recording(op, functions, problem, values));
+    Tape::Meetings meetings;
+    static_cast<void>(Recording(op, functions, problem, values, &meetings));
+    meetings.are_noted = true;
+    Rounding rounding = current_rounding;
+    rounding.by_any_formula = true;
+    const ScopedRounding any_formula(rounding);
+    function(Recording(op, functions, problem, values, &meetings));
+}
+
+std::vector<Array<double>> values_of(Inputs<Bounded> given) {
+    return mapped<double>(
+        given, [](std::size_t, std::size_t, const Bounded& element) { return element.value(); });
+}
 
 }  // namespace
 
@@ -188,6 +210,15 @@ PassSpec DerivedPasses::forward() const {
     pass.outputs = names_of(parts_->op.outputs);
     // The operator lives as long as all parts.
     set_references(pass, {parts_, &parts_->op}, parts_->functions, undecided_text(parts_->op));
+    pass.any_formula_reference = [parts = parts_](const Problem& problem, Inputs<Bounded> in,
+                                                  Outputs<Bounded> out) {
+        with_recording(Formula::any, parts->op, parts->functions, problem, values_of(in),
+                       [&](const Recording& recording) {
+                           for (std::size_t i = 0; i < out.size(); ++i)
+                               std::ranges::transform(recording.outputs[i].data,
+                                                      out[i].data.begin(), &Traced::value);
+                       });
+    };
     const bool has_saved = std::ranges::any_of(
         parts_->op.outputs, [](const TensorSpec& y) { return !y.differentiable; });
     if (has_saved && !parts_->functions.branches_decide)
@@ -214,28 +245,32 @@ PassSpec DerivedPasses::gradient(std::string name, std::vector<std::string> inpu
         wanted.push_back(
             detail::position_of(std::string_view(output).substr(1), parts_->op.inputs, "input"));
     // `sweep` is the Tape's member that gives the gradient by every node.
-    const auto run = [parts = parts_, wanted]<class T>(const Problem& problem,
-                                                       std::span<const Array<double>> given,
-                                                       Outputs<T> results, auto sweep) {
+    const auto run = [parts = parts_, wanted]<class T>(
+                         const Problem& problem, std::span<const Array<double>> given,
+                         Outputs<T> results, auto sweep, Formula formula = Formula::operators) {
+        const auto take = [&](const Recording& recording) {
+            const auto gradients = (recording.tape.*sweep)(recording.seeds(parts->op, given));
+            for (std::size_t i = 0; i < wanted.size(); ++i)
+                std::ranges::transform(recording.inputs[wanted[i]].data, results[i].data.begin(),
+                                       [&](const Traced& input) {
+                                           return gradients[static_cast<std::size_t>(input.node())];
+                                       });
+        };
         // The cotangents come first, then the forward function's inputs.
-        const Recording recording(parts->op, parts->functions, problem,
-                                  given.last(parts->op.inputs.size()));
-        const auto gradients = (recording.tape.*sweep)(recording.seeds(parts->op, given));
-        for (std::size_t i = 0; i < wanted.size(); ++i)
-            for (std::size_t j = 0; j < results[i].data.size(); ++j)
-                results[i].data[j] =
-                    gradients[static_cast<std::size_t>(recording.inputs[wanted[i]].data[j].node())];
+        with_recording(formula, parts->op, parts->functions, problem,
+                       given.last(parts->op.inputs.size()), take);
     };
     pass.reference = [run](const Problem& problem, Inputs<double> given, Outputs<double> results) {
         run(problem, given, results, &Tape::gradients);
     };
-    pass.bounded_reference = [run](const Problem& problem, Inputs<Bounded> given,
-                                   Outputs<Bounded> results) {
-        const auto values = mapped<double>(
-            given,
-            [](std::size_t, std::size_t, const Bounded& element) { return element.value(); });
-        run(problem, values, results, &Tape::bounded_gradients);
+    const auto bounded = [run](Formula formula) {
+        return [run, formula](const Problem& problem, Inputs<Bounded> given,
+                              Outputs<Bounded> results) {
+            run(problem, values_of(given), results, &Tape::bounded_gradients, formula);
+        };
     };
+    pass.bounded_reference = bounded(Formula::operators);
+    pass.any_formula_reference = bounded(Formula::any);
     return pass;
 }
 

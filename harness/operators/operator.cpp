@@ -41,6 +41,21 @@ bool Operator::is_gradient(std::string_view tensor) const {
            find_named(inputs, tensor.substr(1));
 }
 
+bool Operator::is_cotangent(std::string_view tensor) const {
+    const TensorSpec* of = find_tensor(tensor);
+    return of && of->name != tensor && of->differentiable && is_output(of->name);
+}
+
+std::optional<double> Operator::implied_cotangent(const PassSpec& pass,
+                                                  std::string_view tensor) const {
+    const auto yields = [&](const std::string& output) { return is_gradient(output); };
+    const auto takes = [&](const std::string& input) { return is_cotangent(input); };
+    if (!is_cotangent(tensor) || std::ranges::count(pass.inputs, tensor) > 0 ||
+        std::ranges::none_of(pass.outputs, yields))
+        return std::nullopt;
+    return std::ranges::any_of(pass.inputs, takes) ? 0.0 : 1.0;
+}
+
 bool TensorSpec::admits(double value, const Problem& problem) const {
     const ValueDomain values = domain_at(problem);
     if (is_floating(dtype) && !std::isfinite(value)) return may_be_nan;
@@ -132,8 +147,11 @@ std::vector<Array<double>> reference_outputs(const Operator& op, const PassSpec&
 }
 
 std::vector<Array<Bounded>> bounded_outputs(const Operator& op, const PassSpec& pass,
-                                            const Problem& problem, Inputs<double> taken) {
-    return run<Bounded>(pass.bounded_reference, op, pass, problem, as_bounded(taken));
+                                            const Problem& problem, Inputs<double> taken,
+                                            Formula formula) {
+    const bool by_any = formula == Formula::any && pass.any_formula_reference;
+    return run<Bounded>(by_any ? pass.any_formula_reference : pass.bounded_reference, op, pass,
+                        problem, as_bounded(taken));
 }
 
 std::vector<Array<Bounded>> as_bounded(Inputs<double> exact) {

@@ -124,6 +124,9 @@ struct PassSpec {
     std::vector<std::string> outputs;  ///< "dw" is the gradient of w
     Reference<double> reference;
     Reference<Bounded> bounded_reference;
+    /// The same with what any reasonable formula may lose, not the operator's alone; null where
+    /// there is one formula, as for sums of products.
+    Reference<Bounded> any_formula_reference = nullptr;
     /// Takes the bound from each element of an output for which a correct kernel may give another
     /// value, such as the place of the largest of equal numbers; null where there is none.
     Reference<Bounded> admit_branches = nullptr;
@@ -256,8 +259,13 @@ struct Operator {
     bool is_output(std::string_view tensor) const { return find_named(outputs, tensor) != nullptr; }
     /// Whether this is the gradient by an input: "dx".
     bool is_gradient(std::string_view tensor) const;
+    /// Whether this is the cotangent of an output: "dy".
+    bool is_cotangent(std::string_view tensor) const;
     /// The outputs that have a cotangent, by name.
     std::vector<std::string> differentiable_outputs() const;
+    /// What a gradient pass takes for granted as the cotangent of an output: 1 where it takes none,
+    /// as of a loss, and 0 where it takes others'; nothing for one that it takes.
+    std::optional<double> implied_cotangent(const PassSpec& pass, std::string_view tensor) const;
     /// The sizes of a tensor, a cotangent or a gradient.
     Sizes sizes_of(std::string_view tensor, const Problem& problem) const {
         return tensor_named(tensor).sizes(problem);
@@ -284,9 +292,12 @@ struct Operator {
 /// The outputs of a pass by its reference; `taken` is what the reference takes.
 std::vector<Array<double>> reference_outputs(const Operator& op, const PassSpec& pass,
                                              const Problem& problem, Inputs<double> taken);
-/// The same with a bound on the rounding of each element.
+/// The same with a bound on the rounding of each element: by the operator's formula, or by any
+/// reasonable one.
+enum class Formula { operators, any };
 std::vector<Array<Bounded>> bounded_outputs(const Operator& op, const PassSpec& pass,
-                                            const Problem& problem, Inputs<double> taken);
+                                            const Problem& problem, Inputs<double> taken,
+                                            Formula formula = Formula::operators);
 /// The same numbers, without an error.
 std::vector<Array<Bounded>> as_bounded(Inputs<double> exact);
 

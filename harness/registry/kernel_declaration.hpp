@@ -3,6 +3,7 @@
 // ordinary CUDA code. CUDA units include this file.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,8 +21,6 @@ namespace gradverify {
 
 /// The stream that orders all of a launcher's work; with `default_stream` no other is ever given.
 enum class StreamUse { given_or_default, given_only, default_stream };
-/// Whether the outputs are written over or added to.
-enum class WriteMode { overwrites, accumulates };
 /// Whether two calls on the same buffers give the same bits.
 enum class Determinism { bitwise, varies };
 /// IEEE rounding for every operation, or the fast forms (`--use_fast_math`).
@@ -80,7 +79,9 @@ class KernelDeclaration {
     StreamUse stream_use = StreamUse::given_or_default;
     bool accepts_empty = false;
     bool accepts_invalid_indices = false;
-    WriteMode write_mode = WriteMode::overwrites;
+    bool adds_to_all = false;
+    std::vector<std::string> added_to;     ///< outputs
+    std::vector<std::string> always_zero;  ///< inputs
     Determinism determinism = Determinism::bitwise;
     std::vector<Alias> aliases;
     std::vector<LayoutSupport> layouts;
@@ -189,7 +190,19 @@ class KernelDeclaration {
     /// The launcher may be given indices out of range; the operator defines their results.
     KernelDeclaration& with_invalid_indices() { return set(accepts_invalid_indices, true); }
     /// The outputs are added to, not written over.
-    KernelDeclaration& adds_to_outputs() { return set(write_mode, WriteMode::accumulates); }
+    KernelDeclaration& adds_to_outputs() { return set(adds_to_all, true); }
+    /// This output is added to; others are written over.
+    KernelDeclaration& adds_to(std::string_view output) {
+        return add(added_to, std::string(output));
+    }
+    bool is_added_to(std::string_view output) const {
+        return adds_to_all || std::ranges::find(added_to, output) != added_to.end();
+    }
+    bool adds_to_some() const { return adds_to_all || !added_to.empty(); }
+    /// The kernel does not read this input, as a convolution without a bias: it holds zeros.
+    KernelDeclaration& without(std::string_view input) {
+        return add(always_zero, std::string(input));
+    }
     /// The output may be written over the input; both ways are drawn, and each of several inputs.
     KernelDeclaration& in_place(std::string_view output, std::string_view input) {
         return add(aliases, {std::string(output), std::string(input), false});

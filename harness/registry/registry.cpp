@@ -101,6 +101,15 @@ class Resolver {
                     "in_place(\"{}\", \"{}\") needs an output and an input of the pass; its "
                     "outputs are {}, its inputs {}",
                     alias.output, alias.input, joined(pass->outputs), joined(pass->inputs));
+        for (const std::string& output : declaration.added_to)
+            if (!has(pass->outputs, output))
+                wrong("adds_to(\"{}\") needs an output of the pass; there are {}", output,
+                      joined(pass->outputs));
+        for (const std::string& input : declaration.always_zero)
+            if (const TensorSpec* of = find_named(op->inputs, input);
+                !of || of->holds_whole_numbers() || !has(pass->inputs, input))
+                wrong("without(\"{}\") needs an input of the pass that holds numbers; it takes {}",
+                      input, joined(pass->inputs));
         if (declaration.accepts_invalid_indices &&
             std::ranges::none_of(pass->inputs, [&](const std::string& input) {
                 return op->tensor_named(input).may_be_invalid;

@@ -47,6 +47,7 @@ std::string describe(const WrongElement& element) {
     std::string text =
         fmt::format("{}{}: got {}, want {}", element.tensor, print_index(element.index),
                     number(element.got, digits), number(element.want, digits));
+    if (std::isnan(element.want)) return text;
     if (!(element.bound > 0.0)) return text + " exactly";
     const double times = std::abs(element.got - element.want) / element.bound;
     text += fmt::format(", bound {:.2g}", element.bound);
@@ -144,6 +145,12 @@ std::string how_small(const Minimality& minimality) {
     switch (minimality.kind) {
         case Minimality::Kind::certified:
             if (minimality.of == 0) return "minimal, certified: no problem is smaller";
+            if (minimality.silent > 0)
+                return fmt::format(
+                    "minimal, certified: of {} smaller problem{} none fails, and {} compare{} "
+                    "nothing",
+                    minimality.of, minimality.of == 1 ? "" : "s", minimality.silent,
+                    minimality.silent == 1 ? "s" : "");
             if (minimality.of == 1) return "minimal, certified: the one smaller problem passes";
             return fmt::format("minimal, certified: all {} smaller problems pass", minimality.of);
         case Minimality::Kind::boxed:
@@ -172,11 +179,16 @@ std::string header(const Case& checked, const Outcome& outcome) {
 }
 
 /// The other properties that fail at a problem: first those whose message is `told` as well.
-std::string also(const std::vector<const RowResult*>& rows, const std::string& told) {
+std::string also(const std::vector<const RowResult*>& rows, const std::string& told,
+                 const Problem& problem) {
     std::vector<std::string> same, lines;
     for (const RowResult* const row : rows) {
         const std::string& message = row->failure->outcome.message;
-        if (message == told)
+        const Problem& other = row->failure->smallest.problem;
+        if (other != problem)
+            lines.push_back(
+                fmt::format("{}, at {}: {}", row->row.property_name(), other.print(), message));
+        else if (message == told)
             same.push_back(row->row.property_name());
         else
             lines.push_back(row->row.property_name() + ": " + message);
@@ -211,8 +223,10 @@ std::string report_bug(const std::vector<const RowResult*>& rows, const std::str
     const std::string problem = fmt::format("{} ({}; {} runs)", failure.smallest.problem.print(),
                                             how_small(failure.minimality), failure.runs);
     return header(failure.smallest, failure.outcome) +
-           also({rows.begin() + 1, rows.end()}, failure.outcome.message) +
+           also({rows.begin() + 1, rows.end()}, failure.outcome.message, failure.smallest.problem) +
            line("problem", wrapped(problem, 13)) + in_general(explained.generality) +
+           (explained.values.empty() ? std::string()
+                                     : line("values", wrapped(explained.values, 13))) +
            (explained.witnesses.empty() ? std::string()
                                         : line("witnesses", wrapped(explained.witnesses, 13))) +
            evidence(failure.outcome) +
@@ -221,8 +235,21 @@ std::string report_bug(const std::vector<const RowResult*>& rows, const std::str
 
 std::string report_more(const std::vector<const RowResult*>& rows) {
     const RowResult& first = *rows.front();
-    return fmt::format("FAILED {} too, at the problem above, {}\n{}", first.row.kernel->name,
-                       first.failure->smallest.problem.print(), also(rows, ""));
+    const Problem& problem = first.failure->smallest.problem;
+    return fmt::format("FAILED {} too, as above, at {}\n{}", first.row.kernel->name,
+                       problem.print(), also(rows, "", problem));
+}
+
+std::string report_imprecise(const RowResult& result, const std::string& program) {
+    const ImpreciseCases& imprecise = *result.imprecise;
+    Case strict = imprecise.worst;
+    strict.setting.is_strict = true;
+    return fmt::format(
+        "{} of {} cases have elements further off than the operator's formula explains, though "
+        "another formula may be (--strict fails); the worst is {}, of a tensor up to {:.3g}; {} "
+        "repro {}",
+        imprecise.cases, result.cases, describe(imprecise.found.worst), imprecise.found.largest,
+        program, shell_quoted(strict.print()));
 }
 
 std::string report_case(const Case& checked, const Outcome& outcome) {

@@ -17,6 +17,10 @@ namespace gradverify {
 std::string report_bug(const std::vector<const RowResult*>& rows, const std::string& program);
 /// More rows that failed at the problem of a bug that was reported.
 std::string report_more(const std::vector<const RowResult*>& rows);
+/// A passed row's worst imprecise case: an element that another formula than the operator's may
+/// give, and how to make it a failure.
+std::string report_imprecise(const RowResult& result, const std::string& program = "gradverify");
+
 /// One case, as `repro` tells it.
 std::string report_case(const Case& checked, const Outcome& outcome);
 

@@ -74,8 +74,14 @@ TEST_CASE("a bug names each property that fails at its problem, and those that a
   problem    n=2,in=3 (minimal, certified: all 7 smaller problems pass; 41 runs)
   replay     gradverify repro 'v1:toy.forward/plain:matches_reference:cpu:n=2,in=3:data=x[0]=1'
 )");
+    RowResult elsewhere =
+        failure_of("plain", "free_of_races", Outcome::failed("a.cu:1: left y[0]"));
+    elsewhere.failure->smallest.problem = Problem::parse(first.row.kernel->op->space, "n=5,in=3");
+    CHECK(report_bug({&first, &elsewhere}, "gradverify")
+              .find("  also       free_of_races, at n=5,in=3: a.cu:1: left y[0]\n") !=
+          std::string::npos);
     CHECK(report_more({&other}) ==
-          "FAILED toy.forward/plain too, at the problem above, n=2,in=3\n"
+          "FAILED toy.forward/plain too, as above, at n=2,in=3\n"
           "  also       stays_in_bounds: left y[0]\n");
 }
 

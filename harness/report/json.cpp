@@ -20,6 +20,7 @@ void add_minimality(ordered_json& object, const Shrunk& failure) {
     object["minimality"] = minimality.kind == Minimality::Kind::certified ? "certified" : "boxed";
     object["smaller_passed"] = minimality.passed;
     object["smaller"] = minimality.of;
+    if (minimality.silent > 0) object["smaller_silent"] = minimality.silent;
     if (minimality.of_is_least) object["smaller_is_least"] = true;
 }
 
@@ -30,6 +31,7 @@ void add_explanation(ordered_json& object, const Shrunk& failure) {
         object[generality.is_rule ? "rule" : "seen"] = generality.text;
         object["problems_run"] = generality.problems;
     }
+    if (!failure.values.empty()) object["values"] = failure.values;
     if (!failure.witnesses.empty()) object["witnesses"] = failure.witnesses;
 }
 
@@ -78,6 +80,19 @@ ordered_json object_of(const SensitivityOfCases& ulps) {
             {"median", number(ulps.median_ulps)}};
 }
 
+ordered_json object_of(const ImpreciseCases& imprecise) {
+    const WrongElement& worst = imprecise.found.worst;
+    Case strict = imprecise.worst;
+    strict.setting.is_strict = true;
+    return {{"cases", imprecise.cases},
+            {"case", strict.print()},
+            {"tensor", worst.tensor},
+            {"got", worst.got},
+            {"want", worst.want},
+            {"bound", worst.bound},
+            {"largest", imprecise.found.largest}};
+}
+
 /// What a passed row could have missed.
 void add_missed(ordered_json& object, const RowResult& result) {
     const Kernel& kernel = *result.row.kernel;
@@ -99,11 +114,13 @@ ordered_json json_of_verdict(const RowResult& result) {
                         {"device", result.row.device},
                         {"verdict", name_of(result.verdict)},
                         {"cases", result.cases},
+                        {"passed", result.passed},
                         {"seconds", result.seconds}};
     if (result.refused > 0) object["refused"] = result.refused;
     if (result.exhaustive) object["exhaustive"] = object_of(*result.exhaustive);
     if (result.verdict == Verdict::passed && result.coverage.problems() > 0)
         add_missed(object, result);
+    if (result.imprecise) object["imprecise"] = object_of(*result.imprecise);
     if (!result.message.empty()) object["message"] = result.message;
     if (result.failure) {
         object["case"] = result.failure->smallest.print();
@@ -113,6 +130,15 @@ ordered_json json_of_verdict(const RowResult& result) {
     }
     if (result.known) object["known"] = true;
     return object;
+}
+
+ordered_json json_of_progress(const RowResult& result) {
+    return {{"kind", "progress"},
+            {"kernel", result.row.kernel->name},
+            {"property", result.row.property_name()},
+            {"device", result.row.device},
+            {"cases", result.cases},
+            {"passed", result.passed}};
 }
 
 ordered_json json_of_summary(const std::vector<RowResult>& results, double seconds) {

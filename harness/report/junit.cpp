@@ -30,7 +30,8 @@ std::string escaped(const std::string& text) {
 std::string message_of(const RowResult& result) {
     if (!result.failure) return result.message;
     std::string message = result.message;
-    for (const std::string& more : {result.failure->generality.text, result.failure->witnesses})
+    const Shrunk& failure = *result.failure;
+    for (const std::string& more : {failure.generality.text, failure.values, failure.witnesses})
         if (!more.empty()) message += "; " + more;
     return message;
 }

@@ -36,8 +36,13 @@ TEST_CASE("the JSON results are a run, verdicts and a summary") {
                {"seed", 18446744073709551615u},
                {"devices", {"cpu", "cuda"}}});
     const RowResult passed = result_of("plain", "repeatable", Verdict::passed);
-    json expected{{"kind", "verdict"}, {"kernel", "toy.forward/plain"}, {"property", "repeatable"},
-                  {"device", "cpu"},   {"verdict", "passed"},           {"cases", 20},
+    json expected{{"kind", "verdict"},
+                  {"kernel", "toy.forward/plain"},
+                  {"property", "repeatable"},
+                  {"device", "cpu"},
+                  {"verdict", "passed"},
+                  {"cases", 20},
+                  {"passed", 20},
                   {"seconds", 0.25}};
     CHECK(verdict_line(passed) == expected);
     RowResult refusing = result_of("tree_reduction", "repeatable", Verdict::skipped, "time");
@@ -46,7 +51,8 @@ TEST_CASE("the JSON results are a run, verdicts and a summary") {
                      {"verdict", "skipped"},
                      {"message", "time"},
                      {"refused", 3},
-                     {"cases", 0}});
+                     {"cases", 0},
+                     {"passed", 0}});
     CHECK(verdict_line(refusing) == expected);
     CHECK(json(json_of_summary({passed, refusing}, 1.5)) ==
           json{{"kind", "summary"},
@@ -116,6 +122,7 @@ TEST_CASE("a failure's line has the case that repro accepts, and whether it is m
                        {"device", "cpu"},
                        {"verdict", "failed"},
                        {"cases", 20},
+                       {"passed", 0},
                        {"seconds", 0.25},
                        {"message", "differs"},
                        {"case", printed},

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "harness/base/text.hpp"
+#include "harness/report/failure.hpp"
 #include "harness/report/missed.hpp"
 
 namespace gradverify {
@@ -148,6 +149,12 @@ std::string lines_of_notes(const std::vector<RowResult>& results,
         if (result.refused > 0 && result.verdict == Verdict::passed)
             text += fmt::format("refused: {} of {} problems by {}\n", result.refused, result.cases,
                                 print_row(result.row));
+    for (const RowResult& result : results)
+        if (result.imprecise)
+            text += wrapped(fmt::format("imprecise: {}: {}", print_row(result.row),
+                                        report_imprecise(result)),
+                            2) +
+                    "\n";
     std::set<std::string> left_out;
     for (const RowResult& result : results)
         for (const std::string& problem : result.left_out)

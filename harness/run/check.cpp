@@ -43,6 +43,19 @@ struct Serving {
     std::map<std::string, std::int64_t> skips;
 };
 
+/// How many times the bound of the operator's formula an element is off.
+double times_bound(const Imprecision& found) {
+    return std::abs(found.worst.got - found.worst.want) / found.worst.bound;
+}
+
+void note_imprecision(RowResult& result, const Case& drawn, const Imprecision& found) {
+    if (!result.imprecise) result.imprecise = {.cases = 0, .worst = drawn, .found = found};
+    ++result.imprecise->cases;
+    if (times_bound(found) <= times_bound(result.imprecise->found)) return;
+    result.imprecise->worst = drawn;
+    result.imprecise->found = found;
+}
+
 class Check {
   public:
     Check(const Suite& suite, const std::vector<Row>& rows, const CheckOptions& options,
@@ -63,6 +76,7 @@ class Check {
                 shrink_some();
                 if (!unreported_.empty()) report_bugs(false);
                 if (observer_.progressed) observer_.progressed(done_, most(), failed_);
+                if (observer_.row_goes_on) tell_rows();
             }
             // A worker that dies at its end is charged to a case too.
             pool_.finish();
@@ -81,6 +95,14 @@ class Check {
     }
 
   private:
+    void tell_rows() {
+        const auto now = TimeBudget::Clock::now();
+        if (now < next_told_) return;
+        next_told_ = now + (now - begin_);
+        for (const Serving& serving : rows_)
+            if (!serving.ended && serving.result.cases > 0) observer_.row_goes_on(serving.result);
+    }
+
     Serving serving_of(const Row& row) const {
         Serving serving;
         serving.result.row = row;
@@ -200,7 +222,8 @@ class Check {
         stop(serving, serving.next_index, {{}, Outcome::errored(drawing_threw + wrong.what())});
     }
 
-    void submit(std::size_t which, std::int64_t index, const Case& drawn, int redraws = 0) {
+    void submit(std::size_t which, std::int64_t index, Case drawn, int redraws = 0) {
+        drawn.setting.is_strict |= options_.is_strict;
         const auto ticket = std::ssize(given_);
         ++rows_[which].in_flight;
         given_.push_back({which, index, redraws});
@@ -305,8 +328,10 @@ class Check {
         while (!ready.empty()) {
             const RowResult& first = *ready.front();
             const auto is_same_bug = [&](const RowResult* result) {
+                const std::string line = source_line_in(first.message);
                 return is_of_one_kernel(result->row, first.row) &&
-                       result->failure->smallest.problem == first.failure->smallest.problem;
+                       (result->failure->smallest.problem == first.failure->smallest.problem ||
+                        (!line.empty() && source_line_in(result->message) == line));
             };
             const auto same =
                 std::stable_partition(ready.begin(), ready.end(), std::not_fn(is_same_bug));
@@ -333,6 +358,7 @@ class Check {
                 result.multiply_adds.push_back(outcome.multiply_adds);
                 if (outcome.sensitivity) result.sensitivity.push_back(*outcome.sensitivity);
                 result.coverage.add(*result.row.kernel, drawn.problem);
+                if (outcome.imprecision) note_imprecision(result, drawn, *outcome.imprecision);
                 break;
             case Verdict::vacuous:
                 // An empty problem can come to nothing else.
@@ -431,6 +457,8 @@ class Check {
     bool any_stopped_ = false, is_finishing_ = false;
     std::size_t turn_ = 0;
     TimeBudget time_{options_.seconds};
+    const TimeBudget::Clock::time_point begin_ = TimeBudget::Clock::now();
+    TimeBudget::Clock::time_point next_told_ = begin_ + std::chrono::seconds(1);
 };
 
 }  // namespace

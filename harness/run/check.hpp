@@ -28,6 +28,7 @@ struct CheckOptions {
     std::int64_t at_least = 0;  ///< drawn cases of a row, though time is up; not if it runs alone
     std::uint64_t seed = 0;
     Shard shard;
+    bool is_strict = false;  ///< what is imprecise fails
     /// The user's own, dealt in turn to each row as its kernel supports them; empty: drawn ones.
     std::vector<Problem> problems;
     /// With own problems, instead of `cases`: the cases of each problem that the kernel supports.
@@ -36,6 +37,13 @@ struct CheckOptions {
     std::optional<ExhaustiveLimits> exhaustive;
     /// Whether a row that did not pass does so as the user knows; empty: none does.
     std::function<bool(const RowResult&)> is_known;
+};
+
+/// Passed cases with elements that only another formula than the operator's explains.
+struct ImpreciseCases {
+    std::int64_t cases = 0;
+    Case worst;
+    Imprecision found;  ///< in the worst
 };
 
 struct RowResult {
@@ -49,6 +57,7 @@ struct RowResult {
     std::optional<Shrunk> failure;  ///< for failed
     std::vector<double> error_over_bound, multiply_adds;  ///< of passed cases
     std::vector<Sensitivity> sensitivity;                 ///< of comparisons within bounds
+    std::optional<ImpreciseCases> imprecise;              ///< of passed cases
     Coverage coverage;  ///< the problems that passed, or are empty
     /// What the `coverage` of a passed row is held against.
     std::shared_ptr<const PairsByRank> within_reach{};
@@ -61,8 +70,10 @@ struct RowResult {
 
 struct CheckObserver {
     std::function<void(const RowResult&)> row_ended;
+    /// Rows that have run cases and go on, after 1, 2, 4 ... seconds.
+    std::function<void(const RowResult&)> row_goes_on;
     /// The rows of one bug, in their order: those of a kernel on a device that fail at one smallest
-    /// problem. Rows that fail there later come with `is_more`.
+    /// problem, or for one source line. Rows that fail so later come with `is_more`.
     std::function<void(const std::vector<const RowResult*>&, bool is_more)> bug_found;
     /// Cases done, of how many at most (0: not known), and rows that failed so far.
     std::function<void(std::int64_t done, std::int64_t most, std::int64_t failed)> progressed;

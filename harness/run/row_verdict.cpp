@@ -27,6 +27,9 @@ void decide_verdict(RowResult& result, const std::map<std::string, std::int64_t>
     if (interrupt_signal() != 0) {
         result.verdict = Verdict::skipped;
         result.message = "interrupted";
+        if (result.passed > 0)
+            result.message +=
+                fmt::format(" after {} cases, of which {} passed", result.cases, result.passed);
         return;
     }
     std::int64_t skipped = 0;

@@ -36,6 +36,11 @@ std::string take_error();
 /// Whether the next `take_error` reports what the CPU device does not serve, such as inline PTX.
 bool error_is_cuda_only();
 
+/// Calls `note` with each error, and each finding, when it is met, and whether it is one that the
+/// CPU device does not serve: the launcher may end the process before anybody can ask. Nullptr: no
+/// more.
+void note_errors(void (*note)(const char* text, bool is_cuda_only));
+
 /// How many accesses to shareable memory this OS thread's launches reported since the last call.
 std::uint64_t take_accesses_checked();
 

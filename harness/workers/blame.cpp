@@ -24,6 +24,8 @@ bool has_no_block_size(const Work& work) {
 /// The outcome of a case that killed its worker by itself.
 Outcome charged(const WorkerEnd& end, const Work& work, const std::string& slowest) {
     std::string cause = end.cause();
+    // Its launcher ended the process since a launch of it failed here alone.
+    if (end.found_not_served && end.overstepped.empty()) return Outcome::skipped(cause);
     if (end.killed_by() == SIGFPE && end.in_launcher && has_no_block_size(work))
         cause += "; launch.block_size is 0 unless .blocks_of({...}) is declared";
     const bool too_much = !end.overstepped.empty();

@@ -80,7 +80,8 @@ bool WorkerEnd::by_others() const {
 std::string WorkerEnd::cause() const {
     if (!overstepped.empty()) return overstepped;
     if (closed_pipe) return "the kernel closed descriptors of the harness";
-    std::string text = "the kernel's process ";
+    std::string text =
+        found.empty() ? "the kernel's process " : found + "; then the kernel's process ";
     if (WIFEXITED(status)) {
         text += fmt::format("called exit({})", WEXITSTATUS(status));
     } else if (const int signal = killed_by(); signal == SIGABRT) {
@@ -185,6 +186,10 @@ WorkerEnd WorkerProcess::end(double grace_seconds, const std::string& oversteppe
     const WorkerNote& note = *worker_.note;
     ended.in_launcher = note.in_launcher;
     ended.launched = note.launches != 0;
+    if (ended.in_launcher) {
+        ended.found.assign(note.found.data(), strnlen(note.found.data(), note.found.size()));
+        ended.found_not_served = note.found_not_served;
+    }
     const std::string partners(note.partners.data(),
                                strnlen(note.partners.data(), note.partners.size()));
     for (const std::string_view partner : split(partners, ' '))

@@ -13,10 +13,12 @@
 namespace gradverify {
 
 struct WorkerEnd {
-    int status = 0;            ///< as waitpid gives it
-    bool closed_pipe = false;  ///< it lived on after it had closed its pipe, and was killed
-    std::string overstepped;   ///< why the driver killed it; empty when it ended by itself
-    std::string last_words;    ///< what it printed last
+    int status = 0;                 ///< as waitpid gives it
+    bool closed_pipe = false;       ///< it lived on after it had closed its pipe, and was killed
+    std::string overstepped;        ///< why the driver killed it; empty when it ended by itself
+    std::string last_words;         ///< what it printed last
+    std::string found;              ///< what the device had found in the running launcher
+    bool found_not_served = false;  ///< the device does not serve that
     /// Whether a launcher was running, and whether one had been called at all.
     bool in_launcher = false, launched = false;
     std::vector<std::string> partners;  ///< kernels that its last case called beside its own
@@ -28,7 +30,7 @@ struct WorkerEnd {
     int killed_by() const;
     /// Whether the signal is none that a kernel's mistake raises: somebody else ended the process.
     bool by_others() const;
-    /// `the kernel's process was killed by SIGSEGV`.
+    /// `the kernel's process was killed by SIGSEGV`, behind what the device had found.
     std::string cause() const;
 };
 

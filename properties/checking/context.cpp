@@ -22,6 +22,8 @@ std::vector<Comparison> compare_outputs(const CallResult& result,
             comparisons.push_back(compare(result.outputs[i].data, expected[i]));
             for (WrongElement& wrong : comparisons.back().worst)
                 wrong.dtype = result.output_types[i];
+            if (auto& imprecision = comparisons.back().imprecision)
+                imprecision->worst.dtype = result.output_types[i];
         }
     return comparisons;
 }
@@ -34,8 +36,9 @@ bool is_right(CaseContext& context, const CallResult& result) {
 
 bool can_be_partner(const CaseContext& context, const Kernel& kernel) {
     return &kernel != &context.kernel() && kernel.on(context.checked().device) &&
-           kernel.any().write_mode != WriteMode::accumulates && !kernel.any().norm_wise_growth &&
-           !is_distrusted(kernel.name) && !kernel.why_unsupported(context.problem());
+           !kernel.any().adds_to_some() && kernel.any().always_zero.empty() &&
+           !kernel.any().norm_wise_growth && !is_distrusted(kernel.name) &&
+           !kernel.why_unsupported(context.problem());
 }
 
 const Kernel* sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound) {

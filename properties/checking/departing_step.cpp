@@ -84,7 +84,7 @@ std::string departing_step(CaseContext& context, const CallResult& result) {
     const KernelDeclaration& declared = context.declaration();
     // Such a kernel's buffers do not hold the results of its steps.
     if (steps.empty() || declared.takes_output_mask || declared.norm_wise_growth ||
-        declared.write_mode == WriteMode::accumulates)
+        declared.adds_to_some())
         return {};
     int undecided = 0;
     for (const Step& step : steps) {

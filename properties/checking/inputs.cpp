@@ -31,8 +31,12 @@ CaseInputs::CaseInputs(const Subject& subject) : subject_(subject) {
         draw_all();
         if (subject_.kind() == ValueKind::integers && !have_domains()) require_exact();
     }
-    if (subject_.declaration().write_mode != WriteMode::accumulates) return;
+    if (!subject_.declaration().adds_to_some()) return;
     for (const std::string& name : subject_.pass().outputs) {
+        if (!subject_.declaration().is_added_to(name)) {
+            initial_outputs_.emplace_back();
+            continue;
+        }
         const auto like = filled<double>(subject_.op().sizes_of(name, subject_.problem()));
         initial_outputs_.push_back(
             subject_.direction_for("initial " + name, like, subject_.largest_step(name)));
@@ -63,7 +67,7 @@ const Array<double>& CaseInputs::operator[](const std::string& name) {
         // Its tensors are drawn together or not at all.
         draw_all();
     } else {
-        expand(name, values_[name] =
+        settle(name, values_[name] =
                          draw_tensor(subject_.op(), subject_.problem(), subject_.checked().data,
                                      subject_.kind(), subject_.types(), name));
     }
@@ -74,9 +78,18 @@ void CaseInputs::draw_all() {
     for (auto& [name, array] :
          draw_values(subject_.op(), subject_.problem(), subject_.checked().data, subject_.kind(),
                      subject_.types())) {
-        expand(name, array);
+        settle(name, array);
         values_.emplace(name, std::move(array));
     }
+}
+
+void CaseInputs::settle(const std::string& name, Array<double>& array) const {
+    if (const auto given = subject_.op().implied_cotangent(subject_.pass(), name))
+        std::ranges::fill(array.data, *given);
+    else if (std::ranges::count(subject_.declaration().always_zero, name) > 0)
+        std::ranges::fill(array.data, 0.0);
+    else
+        expand(name, array);
 }
 
 // All elements along an axis that is expanded in memory are one: the first of them that is not

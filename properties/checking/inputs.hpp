@@ -25,7 +25,8 @@ class CaseInputs {
     }
     /// The cotangents of the forward pass's outputs, of those that have one.
     std::vector<Array<double>> cotangents();
-    /// What the outputs hold before a call: empty for a kernel that overwrites.
+    /// What the outputs hold before a call: each that is written over is empty, and so is the list
+    /// where all are.
     const std::vector<Array<double>>& initial_outputs() const { return initial_outputs_; }
     /// Adds that to results of the case's pass, or, with a sign of -1, takes it away again.
     void add_initial(std::vector<Array<double>>& results, double sign = 1.0) const;
@@ -40,6 +41,8 @@ class CaseInputs {
   private:
     std::vector<Array<double>> values(const std::vector<std::string>& names);
     void draw_all();
+    /// Makes drawn values what the kernel and its layouts have.
+    void settle(const std::string& name, Array<double>& array) const;
     void expand(const std::string& name, Array<double>& array) const;
     bool have_domains() const;
     void require_exact();

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "harness/numbers/autodiff/decisions.hpp"
 #include "harness/numbers/element_bits.hpp"
 
 namespace gradverify {
@@ -116,9 +117,10 @@ std::vector<Array<double>> Oracle::reference(const PassSpec& pass,
 
 /// Sums are left open, so the rounding must stay as it is until they are closed.
 std::vector<Array<Bounded>> Oracle::open_sums(const PassSpec& pass,
-                                              const std::vector<Array<double>>& taken) {
+                                              const std::vector<Array<double>>& taken,
+                                              Formula formula) {
     const Stopwatch watch(seconds_);
-    return bounded_outputs(subject_.op(), pass, subject_.problem(), taken);
+    return bounded_outputs(subject_.op(), pass, subject_.problem(), taken, formula);
 }
 
 std::vector<Array<Bounded>> Oracle::bounded(const PassSpec& pass) {
@@ -137,10 +139,22 @@ void Oracle::admit_branches(const std::vector<Array<double>>& taken,
     }
 }
 
-std::vector<Array<Bounded>> Oracle::computed() {
+const PassSpec* Oracle::pass_of_any_formula() const {
+    const PassSpec& pass = subject_.pass();
+    if (subject_.op().algebra == Algebra::products || subject_.declaration().norm_wise_growth ||
+        subject_.checked().setting.is_strict)
+        return nullptr;
+    if (pass.any_formula_reference) return &pass;
+    return pass.derived && pass.derived->outputs == pass.outputs ? pass.derived.get() : nullptr;
+}
+
+std::vector<Array<Bounded>> Oracle::computed(Formula formula) {
     const ScopedRounding rounding(rounding_of(subject_.pass()));
     const std::vector<Array<double>> taken = inputs_.of_reference(subject_.pass());
-    auto outputs = open_sums(subject_.pass(), taken);
+    auto outputs = formula == Formula::operators
+                       ? open_sums(subject_.pass(), taken)
+                       : open_sums(*pass_of_any_formula(),
+                                   inputs_.of_reference(*pass_of_any_formula()), formula);
     admit_branches(taken, outputs);
     for (std::size_t i = 0; i < inputs_.initial_outputs().size(); ++i)
         std::ranges::transform(outputs[i].data, inputs_.initial_outputs()[i].data,
@@ -167,10 +181,20 @@ void Oracle::store(std::vector<Array<Bounded>>& outputs, bool saturates) const {
     }
 }
 
+std::vector<Array<Bounded>> Oracle::stored(Formula formula, bool saturates) {
+    try {
+        auto outputs = computed(formula);
+        store(outputs, saturates);
+        return outputs;
+    } catch (const UndecidedComparison&) {
+        // What any formula may lose leaves a comparison open that the operator's own decides.
+        if (formula == Formula::operators) throw;
+        return stored(Formula::operators, saturates);
+    }
+}
+
 std::vector<Array<Bounded>> Oracle::bounded() {
-    auto outputs = computed();
-    store(outputs, false);
-    return outputs;
+    return stored(pass_of_any_formula() ? Formula::any : Formula::operators, false);
 }
 
 /// The rounding of the kernel's arithmetic, or of saved outputs that it takes in a coarser type.
@@ -227,12 +251,16 @@ std::vector<Expected> Oracle::expected() {
 }
 
 std::vector<Expected> Oracle::within_rounding() {
-    auto outputs = computed();
-    store(outputs, subject_.declaration().saturates_results);
+    const bool saturates = subject_.declaration().saturates_results;
     std::vector<Expected> expected;
-    for (const Array<Bounded>& output : outputs) {
-        expected.push_back(Expected::within(subject_.pass().outputs[expected.size()], output));
+    for (const Array<Bounded>& output : stored(Formula::operators, saturates)) {
+        const std::size_t i = expected.size();
+        expected.push_back(Expected::within(subject_.pass().outputs[i], output));
         expected.back().admits_nan = inputs_.admit_nan();
+        if (pass_of_any_formula())
+            expected.back().by_any_formula = [this, i, saturates] {
+                return Expected::within("", stored(Formula::any, saturates)[i]).bounds;
+            };
     }
     return expected;
 }

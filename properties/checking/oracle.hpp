@@ -29,14 +29,15 @@ class Oracle {
     std::vector<Array<double>> reference(const PassSpec& pass,
                                          const std::vector<Array<double>>& taken);
     /// The results of the case's pass as the kernel must leave them in its outputs, with a bound on
-    /// the rounding of its arithmetic and of storing them.
+    /// the rounding of its arithmetic, by any reasonable formula, and of storing them.
     std::vector<Array<Bounded>> bounded();
     /// The results of any pass before they are stored or added to an output.
     std::vector<Array<Bounded>> bounded(const PassSpec& pass);
 
     /// The reference's very numbers where they are exact, else within the bound.
     std::vector<Expected> expected();
-    /// Each result within its bound; cut off at the ends of its type where the kernel says so.
+    /// Each result within the bounds of the operator's formula and of any reasonable one; cut off
+    /// at the ends of its type where the kernel says so.
     std::vector<Expected> within_rounding();
 
     /// Spent in the reference, for `bench --harness`.
@@ -45,12 +46,17 @@ class Oracle {
   private:
     bool are_numbers_of_their_types();
     Rounding rounding_of(const PassSpec& pass) const;
-    std::vector<Array<Bounded>> computed();
+    /// The pass that gives the case's outputs and knows other formulas; null where there is one
+    /// formula.
+    const PassSpec* pass_of_any_formula() const;
+    std::vector<Array<Bounded>> computed(Formula formula);
+    std::vector<Array<Bounded>> stored(Formula formula, bool saturates);
     void admit_branches(const std::vector<Array<double>>& taken,
                         std::vector<Array<Bounded>>& outputs);
     void store(std::vector<Array<Bounded>>& outputs, bool saturates) const;
     std::vector<Array<Bounded>> open_sums(const PassSpec& pass,
-                                          const std::vector<Array<double>>& taken);
+                                          const std::vector<Array<double>>& taken,
+                                          Formula formula = Formula::operators);
 
     const Subject& subject_;
     CaseInputs& inputs_;

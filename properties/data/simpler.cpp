@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 
 namespace gradverify {
@@ -190,6 +191,25 @@ rc::Seq<rc::Shrinkable<Data>> one_hot_data(const Operator& op, const Problem& pr
                                            const std::vector<DataElement>& listed) {
     return rc::seq::map(rc::seq::fromContainer(OneHot(tensors_of(op, problem, listed)).found),
                         [](Data&& data) { return rc::shrinkable::just(std::move(data)); });
+}
+
+bool hangs_on_values(const Data& data) {
+    return std::ranges::any_of(data.elements, [](const DataElement& element) {
+        return std::ranges::find(simple_values, element.value) == simple_values.end();
+    });
+}
+
+std::optional<Data> carried_data(const Operator& op, const Problem& problem,
+                                 const std::vector<DataElement>& elements) {
+    Elements carried;
+    std::map<std::string, std::int64_t> used;
+    for (DataElement element : elements) {
+        if (!op.find_tensor(element.tensor)) return std::nullopt;
+        element.index = used[element.tensor]++;
+        if (element.index < element_count(op.sizes_of(element.tensor, problem)))
+            carried.push_back(std::move(element));
+    }
+    return explicit_data(std::move(carried));
 }
 
 rc::Shrinkable<Data> listed_data(std::vector<DataElement> elements) {

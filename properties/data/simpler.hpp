@@ -6,6 +6,7 @@
 
 #include <rapidcheck/Shrinkable.h>
 
+#include <optional>
 #include <vector>
 
 #include "harness/cases/case.hpp"
@@ -20,6 +21,13 @@ inline constexpr std::size_t most_elements = 32;
 /// are few choices; fewer elements first. None shrinks further.
 rc::Seq<rc::Shrinkable<Data>> one_hot_data(const Operator& op, const Problem& problem,
                                            const std::vector<DataElement>& listed);
+
+/// Whether an element has a value that simple data don't try.
+bool hangs_on_values(const Data& data);
+/// A problem's explicit data with these elements' values: each tensor's, in their order, at its
+/// begin, as far as it has room. Nothing where one is a property's own.
+std::optional<Data> carried_data(const Operator& op, const Problem& problem,
+                                 const std::vector<DataElement>& elements);
 
 /// Elements that shrink to fewer, chunk by chunk, and once they are few to simple values.
 rc::Shrinkable<Data> listed_data(std::vector<DataElement> elements);

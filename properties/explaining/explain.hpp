@@ -9,7 +9,7 @@
 
 namespace gradverify {
 
-/// Fills in `generality` and `witnesses`.
+/// Fills in `generality`, `values` and `witnesses`.
 void explain(const Kernel& kernel, Shrunk& shrunk, const CaseRunner& runner);
 
 inline constexpr RunBudget generalize_budget{.runs = 1500, .seconds = 2.0};

@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include "properties/data/simpler.hpp"
+#include "properties/problems/enumerate.hpp"
 #include "properties/problems/generator.hpp"
 
 namespace gradverify {
@@ -30,6 +31,24 @@ bool walk_data(ShrinkTrials& trials, const rc::Seq<rc::Shrinkable<Data>>& simple
         },
         [&] { return trials.may_go_on(); });
     return has_failed;
+}
+
+/// Runs the smaller problems in order with the failure's own few values, until one fails.
+Minimality carry_values(const SupportedProblems& supported, ShrinkTrials& trials,
+                        const Operator& op, const Minimality& before) {
+    const Case start = trials.smallest();
+    ProblemEnumerator smaller(supported, {.distance = start.problem.distance()});
+    Minimality claim{.kind = before.kind};
+    for (auto next = smaller.next(); next && *next < start.problem; next = smaller.next()) {
+        Case candidate = start;
+        candidate.problem = *next;
+        const auto carried = carried_data(op, *next, start.data.elements);
+        if (!carried || !trials.may_go_on()) break;
+        candidate.data = *carried;
+        if (trials.fails(candidate)) return claim;
+        claim.of = ++claim.passed;
+    }
+    return before;
 }
 
 }  // namespace
@@ -72,9 +91,17 @@ Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outco
     const Case start = trials.smallest();
     const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());
     ProblemTrials problems(kernel, start, trials);
-    const Minimality minimality = shrink_problem(supported, problems, trials, options);
+    Minimality minimality = shrink_problem(supported, problems, trials, options);
     trials.start(options.data);
     if (list_data) shrink_data(trials, *kernel.op, list_data(trials.smallest()));
+    if (hangs_on_values(trials.smallest().data)) {
+        const Problem larger = trials.smallest().problem;
+        trials.start(options.carried);
+        minimality = carry_values(supported, trials, *kernel.op, minimality);
+        trials.start(options.data);
+        if (trials.smallest().problem < larger)
+            shrink_data(trials, *kernel.op, list_data(trials.smallest()));
+    }
     shrink_setting(trials);
     return {.smallest = trials.smallest(),
             .outcome = trials.outcome(),

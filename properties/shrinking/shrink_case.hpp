@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides the order in which a failing case is shrunk: first the problem, so that two seeds end at
-// one problem, then the data, then the setting. Data that cannot be made simple keeps its seed.
+// one problem, then the data; where a few values are left that dense data don't hold, the problem
+// once more with these; then the setting. Data that cannot be made simple keeps its seed.
 #pragma once
 
 #include <functional>
@@ -24,6 +25,8 @@ struct ShrinkOptions {
     RunBudget box{.runs = 20'000, .seconds = 10.0};
     /// Shrinking the data of the smallest problem.
     RunBudget data{.runs = 1000, .seconds = 5.0};
+    /// Carrying its values to smaller problems.
+    RunBudget carried{.runs = 300, .seconds = 3.0};
     /// Problems in the box that are counted; beyond, there are more.
     std::int64_t box_counted = 200'000;
     /// Looking for the next problem to run; see EnumerationLimits.

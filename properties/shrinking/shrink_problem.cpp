@@ -55,6 +55,7 @@ class ProblemShrinker {
             // All before it passed: if it fails, it is the smallest.
             if (problems_.fails(*next_)) return true;
             ++passed_;
+            silent_ += !problems_.shown(*next_);
             next_.reset();
         }
     }
@@ -65,7 +66,10 @@ class ProblemShrinker {
     }
 
     Minimality all_smaller() const {
-        return {.kind = Minimality::Kind::certified, .passed = passed_, .of = passed_};
+        return {.kind = Minimality::Kind::certified,
+                .passed = passed_,
+                .of = passed_,
+                .silent = silent_};
     }
 
     /// Runs the problems in the box of `top` in order, until one fails: then that is the smallest.
@@ -83,6 +87,7 @@ class ProblemShrinker {
             if (!problems_.known(*next) && !trials_.may_go_on()) continue;
             if (problems_.fails(*next)) return {};
             ++boxed.passed;
+            boxed.silent += !problems_.shown(*next);
         }
         boxed.of_is_least |= box.gave_up();
         return boxed;
@@ -103,6 +108,7 @@ class ProblemShrinker {
     ProblemEnumerator remaining_;
     std::optional<Problem> next_;  ///< of remaining_, not yet run
     std::int64_t passed_ = 0;      ///< of remaining_: all before next_
+    std::int64_t silent_ = 0;      ///< of these, that compared nothing
 };
 
 }  // namespace

@@ -15,7 +15,10 @@ ProblemTrials::ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTria
 
 std::vector<Case> ProblemTrials::dense(const Problem& problem) const {
     std::vector<Case> cases = dense_cases(kernel_, found_.property, found_.device, problem);
-    for (Case& one : cases) one.setting.before = found_.setting.before;
+    for (Case& one : cases) {
+        one.setting.before = found_.setting.before;
+        one.setting.is_strict = found_.setting.is_strict;
+    }
     return cases;
 }
 

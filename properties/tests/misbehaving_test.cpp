@@ -43,6 +43,7 @@ constexpr Misbehaving kernels[] = {
      true},
     {"exits_0", "the kernel's process called exit(0)"},
     {"exits_1", "the kernel's process called exit(1)"},
+    {"exits_after_overrun", "write at address ", true},
     {"frees_buffer", "cudaFree: |wrote", true},
     {"recurses_in_kernel", "the kernel's process was killed by SIGSEGV|", true},
     {"recurses_on_host", "the kernel's process was killed by SIGSEGV|", true},
@@ -123,6 +124,7 @@ TEST_CASE("whatever a kernel does to its process, it is told, and the others pas
         }
         // Whether its trap springs depends on what else ends its process; see below.
         results.erase(trap.variant);
+        results.erase("exits_after_ptx");
         CHECK(results.size() == 11);
         for (const auto& [variant, result] : results) {
             CAPTURE(variant);
@@ -131,6 +133,30 @@ TEST_CASE("whatever a kernel does to its process, it is told, and the others pas
             CHECK(result.cases == 40);
             CHECK((result.refused > 0) == (variant == "may_refuse"));
         }
+    }
+}
+
+TEST_CASE("what the device found comes before how the launcher ended the process then") {
+    WorkerPool pool(workers());
+    const auto run = [&](const char* variant, const char* property) {
+        return pool.run(Case::parse(
+            std::string("v1:conv.grad_bias/") + variant + ":" + property + ":cpu:k=3,in=1x1:seed=1",
+            Registry::instance()));
+    };
+    for (const char* property : {"matches_reference", "free_of_races"}) {
+        const Outcome overrun = run("exits_after_overrun", property);
+        CHECK(overrun.verdict == Verdict::failed);
+        CAPTURE(overrun.message);
+        CHECK(overrun.message.starts_with("write at address "));
+        CHECK(overrun.message.find("gradverify_simt") == std::string::npos);
+        CHECK(overrun.message.find("kernels.cu:146: launch of store; "
+                                   "then the kernel's process called exit(1)") !=
+              std::string::npos);
+        // That it can't be run here is no fault of the kernel.
+        const Outcome unserved = run("exits_after_ptx", property);
+        CHECK(unserved.verdict == Verdict::skipped);
+        CAPTURE(unserved.message);
+        CHECK(unserved.message.find("inline PTX runs on cuda only") != std::string::npos);
     }
 }
 

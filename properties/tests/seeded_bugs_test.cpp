@@ -81,7 +81,7 @@ wrong matches_finite_differences: 33 failed 13 passed 4 vacuous
 wrong matches_reference: 165 failed 199 passed 21 vacuous
 wrong repeatable: 20 failed 10 passed
 wrong stays_in_bounds: 32 failed 34 passed 4 vacuous
-wrong within_rounding_bound: 117 failed 58 passed 15 vacuous
+wrong within_rounding_bound: 116 failed 59 passed 15 vacuous
 )");
 }
 

@@ -3,6 +3,7 @@
 // they went, which were ties, and which rounding could turn.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
@@ -18,6 +19,10 @@ struct Decisions {
     std::int64_t undecided = 0;  ///< values closer to each other than their errors
 
     void note(bool outcome) { trace = (trace ^ (outcome ? 2u : 1u)) * 0x100000001b3u; }
+    /// Between which jumps of a step function the argument lies, by its value there.
+    void note_step(double value) {
+        trace = (trace ^ std::bit_cast<std::uint64_t>(value)) * 0x100000001b3u;
+    }
 };
 
 inline thread_local Decisions current_decisions{};

@@ -82,6 +82,19 @@ Dual apply_function(const Dual& x) {
     return Dual::with_slope(value, F::derivative(x.value(), value), x);
 }
 
+/// On a jump the value is that of the side to which the argument moves, and that is a tie.
+template <class F>
+Dual apply_step(const Dual& x) {
+    const double below = F::value(std::nextafter(x.value(), -INFINITY));
+    const double above = F::value(std::nextafter(x.value(), INFINITY));
+    current_decisions.ties += below != above && x.tangent() != 0.0;
+    const double value = x.tangent() < 0.0   ? below
+                         : x.tangent() > 0.0 ? above
+                                             : F::value(x.value());
+    current_decisions.note_step(value);
+    return Dual(value);
+}
+
 }  // namespace detail
 
 inline Dual pow(const Dual& x, const Dual& y) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/numbers/autodiff/dual.hpp"
 #include "harness/numbers/bounded_functions.hpp"
 
 namespace gradverify {
@@ -187,6 +188,45 @@ TEST_CASE(
     check(max(off(-1.0, 0.25), off(-1.75, 0.5)), -1.0, 0.5);
     check(abs(less), 3.0, 0.25);
     check(abs(off(3.0, 0.25)), 3.0, 0.25);
+}
+
+TEST_CASE("a step function's value may be that of both sides of a jump that rounding reaches") {
+    const auto check = [](const Bounded& got, double value, double error) {
+        CHECK(got.value() == value);
+        CHECK(got.error() == error);
+    };
+    check(floor(off(2.5, 0.25)), 2.0, 0.0);
+    check(floor(off(2.25, 0.5)), 2.0, 1.0);
+    check(floor(Bounded(3.0)), 3.0, 0.0);
+    check(ceil(off(2.75, 0.5)), 3.0, 1.0);
+    check(trunc(Bounded(-2.5)), -2.0, 0.0);
+    check(round(off(2.5, 0.125)), 3.0, 1.0);
+    check(rint(Bounded(2.5)), 2.0, 0.0);
+}
+
+TEST_CASE("at a jump a number that moves takes the side's value, and its branch; it has no slope") {
+    struct Seen {
+        double value;
+        std::uint64_t trace;
+        std::int64_t ties;
+    };
+    const auto at = [](double x, double tangent) {
+        const ScopedDecisions decisions;
+        const Dual floored = floor(Dual(x, tangent));
+        CHECK(floored.tangent() == 0.0);
+        return Seen{floored.value(), decisions.made().trace, decisions.made().ties};
+    };
+    const Seen still = at(3.0, 0.0), up = at(3.0, 1.0), down = at(3.0, -1.0), above = at(3.5, -1.0),
+               below = at(2.5, 1.0);
+    CHECK(still.value == 3.0);
+    CHECK(up.value == 3.0);
+    CHECK(down.value == 2.0);
+    CHECK(up.trace == above.trace);
+    CHECK(down.trace == below.trace);
+    CHECK(up.trace != down.trace);
+    CHECK(still.ties == 0);
+    CHECK(up.ties == 1);
+    CHECK(above.ties == 0);
 }
 
 TEST_CASE("doubles have the functions that the standard library lacks") {

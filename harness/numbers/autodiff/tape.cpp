@@ -1,14 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/numbers/autodiff/tape.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
 namespace gradverify {
 
 Traced Tape::input(double value) {
+    inputs_ = nodes_.size() + 1;
+    const Bounded recorded = by_any_formula(Bounded(value));
     nodes_.push_back({});
-    return {Bounded(value), static_cast<Node>(nodes_.size() - 1)};
+    return {recorded, static_cast<Node>(nodes_.size() - 1)};
+}
+
+double Tape::scale_of_next() const {
+    if (!meetings_->are_noted || nodes_.size() >= meetings_->largest.size()) return 0.0;
+    return meetings_->largest[nodes_.size()];
+}
+
+void Tape::note(const Traced& a, const Traced& b, const Bounded& sum) {
+    if (sum.additions() > Bounded::short_sum_additions) return;
+    const auto note_one = [&](const Traced& term, const Traced& other) {
+        if (term.is_constant()) return;
+        const auto node = static_cast<std::size_t>(term.node());
+        if (node < inputs_ && !other.is_constant()) return;
+        auto& largest = meetings_->largest;
+        if (largest.size() <= node) largest.resize(nodes_.size());
+        largest[node] = std::max(largest[node], sum.magnitude());
+    };
+    note_one(a, b);
+    note_one(b, a);
 }
 
 Tape::Node Tape::record(const Link& first, const Link& second) {
@@ -110,10 +132,14 @@ std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const 
     }
     std::vector<Bounded> gradients;
     gradients.reserve(paths.size());
+    const double of_formula = current_rounding.by_any_formula
+                                  ? current_rounding.gamma(Bounded::roundings_of_formula)
+                                  : 0.0;
     for (const Paths& at : paths) {
+        const double error = at.error + of_formula * at.magnitude;
         // The running sum stays open: a kernel that accumulates adds the former value to it.
-        gradients.emplace_back(Bounded::Sum{at.sum, at.has_bound() ? at.error : INFINITY,
-                                            at.magnitude + at.error, at.chain()});
+        gradients.emplace_back(Bounded::Sum{at.sum, at.has_bound() ? error : INFINITY,
+                                            at.magnitude + error, at.chain()});
     }
     return gradients;
 }

@@ -16,6 +16,14 @@
 // There is no bound behind a product that may be beyond the largest number, nor where zero meets a
 // factor that may be, since a kernel may multiply in any order. The derivatives' errors come from
 // the forward values' errors, which the scalar carries as a Bounded.
+//
+// A kernel may compute another formula, such as 1 - exp(-softplus(x)) for sigmoid(x). What any
+// reasonable one may lose is found by two runs. A formula gets a number from others that it stands
+// beside: from sums of it with one or two more numbers, each as large as the largest of them, or
+// from functions whose values are about 1. The first run notes for each number the largest such
+// sum; in the second each is off by a few roundings of a number of that size, and so are the
+// functions' values. An input is at hand, and beside a constant alone worth computing again, as
+// 1 - (1 - t). A sum of many terms is not computed backwards, to get one of them.
 #pragma once
 
 #include <array>
@@ -35,11 +43,30 @@ class Tape {
     using Node = std::int32_t;
     static constexpr Node constant = -1;
 
+    /// What two runs of the same operations share: by node, the largest short sum that a value is
+    /// part of. The first run notes them.
+    struct Meetings {
+        std::vector<double> largest;
+        bool are_noted = false;
+    };
+
     /// The tape that this thread's Traced values record on, while it exists.
-    Tape() : before_(current) { current = this; }
+    explicit Tape(Meetings* meetings = nullptr) : meetings_(meetings), before_(current) {
+        current = this;
+    }
     ~Tape() { current = before_; }
     Tape(const Tape&) = delete;
     Tape& operator=(const Tape&) = delete;
+
+    /// Two numbers are added.
+    static void meet(const Traced& a, const Traced& b, const Bounded& sum) {
+        if (current && current->meetings_ && !current->meetings_->are_noted)
+            current->note(a, b, sum);
+    }
+    /// The next value to be recorded; in a second run with what another formula for it may lose.
+    static Bounded by_any_formula(const Bounded& value) {
+        return current && current->meetings_ ? value.by_way_of(current->scale_of_next()) : value;
+    }
 
     /// A value that gradients are asked for.
     Traced input(double value);
@@ -67,7 +94,12 @@ class Tape {
   private:
     inline static thread_local Tape* current = nullptr;
 
+    double scale_of_next() const;
+    void note(const Traced& a, const Traced& b, const Bounded& sum);
+
     std::vector<std::array<Link, 2>> nodes_;
+    std::size_t inputs_ = 0;  ///< number of them, the first nodes
+    Meetings* meetings_;
     Tape* before_;
 };
 
@@ -85,17 +117,21 @@ class Traced : public detail::ScalarOperators<Traced> {
     Traced operator-() const { return made(-value_, {node_, -1.0, 0.0}); }
     Traced& operator+=(const Traced& b) { return *this = *this + b; }
     friend Traced operator+(const Traced& a, const Traced& b) {
-        return made(a.value_ + b.value_, {a.node_, 1.0, 0.0}, {b.node_, 1.0, 0.0});
+        const Bounded sum = a.value_ + b.value_;
+        Tape::meet(a, b, sum);
+        return made(sum, {a.node_, 1.0, 0.0}, {b.node_, 1.0, 0.0});
     }
     friend Traced operator-(const Traced& a, const Traced& b) {
-        return made(a.value_ - b.value_, {a.node_, 1.0, 0.0}, {b.node_, -1.0, 0.0});
+        const Bounded difference = a.value_ - b.value_;
+        Tape::meet(a, b, difference);
+        return made(difference, {a.node_, 1.0, 0.0}, {b.node_, -1.0, 0.0});
     }
     friend Traced operator*(const Traced& a, const Traced& b) {
         return made(a.value_ * b.value_, link(a, b.value_), link(b, a.value_));
     }
     friend Traced operator/(const Traced& a, const Traced& b) {
         const Bounded inverse = Bounded(1.0) / b.value_, value = a.value_ / b.value_;
-        return made(value, link(a, inverse), link(b, -(value * inverse)));
+        return made(value, link(a, inverse), link(b, -(Tape::by_any_formula(value) * inverse)));
     }
 
     /// Counts ties, and comparisons that rounding may turn: the branches' derivatives may differ.
@@ -136,7 +172,8 @@ class Traced : public detail::ScalarOperators<Traced> {
                        const Tape::Link& second = {}) {
         if (first.from == Tape::constant && second.from == Tape::constant)
             return {value, Tape::constant};
-        return {value, Tape::record(first, second)};
+        const Bounded recorded = Tape::by_any_formula(value);
+        return {recorded, Tape::record(first, second)};
     }
 
   private:
@@ -154,9 +191,19 @@ class Traced : public detail::ScalarOperators<Traced> {
 namespace detail {
 
 template <class F>
+Traced apply_step(const Traced& x) {
+    return {apply_step<F>(x.value()), Tape::constant};
+}
+
+template <class F>
 Traced apply_function(const Traced& x) {
+    if constexpr (requires { F::meets_one; }) Tape::meet(x, Traced(1.0), x.value() + Bounded(1.0));
     const Bounded value = apply_function<F>(x.value());
-    return Traced::made(value, Traced::link(x, F::derivative(x.value(), value)));
+    Bounded slope = F::derivative(x.value(), Tape::by_any_formula(value));
+    if constexpr (requires { F::is_of_ones; })
+        if (current_rounding.by_any_formula)
+            slope = slope.by_way_of(std::max(1.0, std::abs(slope.value())));
+    return Traced::made(value, Traced::link(x, slope));
 }
 
 }  // namespace detail

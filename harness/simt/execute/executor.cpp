@@ -45,6 +45,7 @@ namespace {
 thread_local std::unique_ptr<Executor> executor_owner;
 
 constinit std::atomic<std::atomic<std::uint64_t>*> counted_in = nullptr;
+constinit std::atomic<void (*)(const char* text, bool is_cuda_only)> noted_by = nullptr;
 
 bool same(const dim3& a, const dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
@@ -92,6 +93,12 @@ void Executor::set_schedule(const Schedule& schedule) {
     launches_scheduled_ = 0;
 }
 
+void note_errors(void (*note)(const char* text, bool is_cuda_only)) { noted_by = note; }
+
+void note_error(const std::string& text, bool is_cuda_only) {
+    if (const auto note = noted_by.load()) note(text.c_str(), is_cuda_only);
+}
+
 std::string Executor::take_error() {
     last_cuda_error = cudaSuccess;
     error_is_cuda_only_ = false;
@@ -103,6 +110,7 @@ void Executor::fail(int cuda_error, const std::string& text) {
     if (!error_.empty()) return;
     error_ = text;
     error_is_cuda_only_ = cuda_error == cudaErrorNotSupported;
+    note_error(error_, error_is_cuda_only_);
 }
 
 std::string Executor::launch_text() const {

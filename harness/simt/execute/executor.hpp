@@ -22,6 +22,9 @@
 
 namespace gradverify::simt {
 
+/// Tells who asked for it by `note_errors`.
+void note_error(const std::string& text, bool is_cuda_only);
+
 constexpr unsigned max_block_threads = 1024;
 constexpr unsigned warp_lanes = 32;
 static_assert(FiberPool::capacity >= max_block_threads);

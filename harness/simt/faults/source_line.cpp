@@ -58,7 +58,7 @@ struct Line {
 
 bool is_of_users(const Line& at) {
     return at.line > 0 && at.file.find("/gradverify_simt/") == std::string::npos &&
-           !at.file.starts_with("/usr/");
+           at.file.find("/simt/execute/") == std::string::npos && !at.file.starts_with("/usr/");
 }
 
 class DebugInformation {
@@ -84,7 +84,7 @@ class DebugInformation {
         const char* file = at != nullptr ? dw_.dwarf_linesrc(at, nullptr, nullptr) : nullptr;
         if (file == nullptr || dw_.dwarf_lineno(at, &innermost.line) != 0) return "";
         innermost.file = file;
-        if (!is_of_users(innermost)) innermost = inlining_line(unit, pc - bias).value_or(innermost);
+        if (!is_of_users(innermost)) innermost = inlining_line(unit, pc - bias).value_or(Line{});
         return innermost.line > 0 ? short_place(innermost.file, innermost.line) : "";
     }
 

@@ -10,8 +10,9 @@ namespace gradverify::simt {
 /// The path, relative to the current directory if the file lies there, a colon and the line.
 std::string short_place(const std::string& file, int line);
 
-/// The `short_place` of an instruction; "" without debug information or libdw. An inlined function
-/// of the CPU device's or the system's headers, such as an atomic, has the line that calls it. For
+/// The `short_place` of an instruction of the user's; "" without debug information or libdw. An
+/// inlined function of the CPU device's or the system's, such as an atomic, has the line that calls
+/// it. For
 /// a return address ask for the byte before, as the call may end its line. From any OS thread.
 std::string source_of(const void* pc);
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "harness/simt/execute/executor.hpp"
 #include "harness/simt/faults/source_line.hpp"
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/mapping.hpp"
@@ -40,6 +41,11 @@ bool Findings::is_new(Subject subject) {
     if (found_.size() >= findings_kept) return false;
     if (subject.second_line < subject.first_line) subject.first_line.swap(subject.second_line);
     return known_.insert(std::move(subject)).second;
+}
+
+void Findings::keep(Finding finding) {
+    note_error(finding.text, false);
+    found_.push_back(std::move(finding));
 }
 
 std::vector<Finding> Findings::take() {

@@ -27,12 +27,13 @@ class Findings {
     };
     /// Adds a finding with the text that `make_text` gives, if it is the first on this subject.
     void add(const Subject& subject, auto make_text) {
-        if (is_new(subject)) found_.push_back({subject.kind, make_text()});
+        if (is_new(subject)) keep({subject.kind, make_text()});
     }
     std::vector<Finding> take();
 
   private:
     bool is_new(Subject subject);
+    void keep(Finding finding);
     std::vector<Finding> found_;
     std::set<Subject> known_;
 };

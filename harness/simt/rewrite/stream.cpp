@@ -41,10 +41,8 @@ const Token& Stream::at(std::size_t i) const {
 
 bool Stream::is_triple(std::size_t i, char bracket) const {
     const std::string_view text(&bracket, 1);
-    for (std::size_t k = 0; k < 3; ++k) {
-        if (!is(i + k, text) || at(i + k).text.data() != at(i).text.data() + k) return false;
-    }
-    return true;
+    return is(i, text) && is(i + 1, text) && is(i + 2, text) &&
+           at(i + 1).text.data() == at(i).text.data() + 1;
 }
 
 std::size_t Stream::matching(std::size_t bracket) const {

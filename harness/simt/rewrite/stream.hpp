@@ -29,7 +29,7 @@ class Stream {
     /// Significant token `i`; an empty one past either end.
     const Token& at(std::size_t i) const;
     bool is(std::size_t i, std::string_view text) const { return at(i).is(text); }
-    /// Three of `bracket` written without a space between.
+    /// Three of `bracket`, as `<<<` or `<< <`, which nvcc takes as well.
     bool is_triple(std::size_t i, char bracket) const;
 
     /// The bracket that matches this one. **Errors** RewriteError when there is none.

@@ -33,6 +33,13 @@ std::string launch(const std::string& kernel, const std::string& config,
 TEST_CASE("a launch becomes a call of the launcher with a lambda that calls the kernel") {
     CHECK(rewrite("{ k<<<1, 32>>>(p); }") ==
           "{ " + launch("k", "1, 32", captured(0, "p"), "k(" + given(0) + ")") + "; }");
+    for (const char* spaced :
+         {"k << <1, 32 >> >(p);", "k << < 1, 32 >>> (p);", "k<<<1, 32>> >(p);"}) {
+        const std::string result = rewrite(spaced);
+        CAPTURE(result);
+        CHECK(result.starts_with(unit + "launch(\"k\", " + unit + "LaunchConfig("));
+        CHECK(result.ends_with("k(" + given(0) + "); });"));
+    }
     CHECK(rewrite("f<A<B>, 3><<<g, b, 0, s>>>();") ==
           launch("f<A<B>,3>", "g, b, 0, s", "", "f<A<B>, 3>()") + ";");
 }

@@ -137,6 +137,21 @@ void launch_slow_in_blocks(const GradBias& call) {
     if (call.problem.k >= 1000) dawdle<<<1000, 1, 0, call.launch.stream>>>(call.db.as<float>());
 }
 
+/// What launchers often end with.
+void end_if_failed() {
+    if (cudaGetLastError() == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess) return;
+    std::exit(1);
+}
+void overrun_and_exit(const GradBias& call) {
+    store<<<1, 1, 0, call.launch.stream>>>(call.db.as<float>() + (1 << 22), 7.0f);
+    end_if_failed();
+}
+__global__ void use_ptx(float* db) { asm volatile("st.global.f32 [%0], 0f3F800000;" ::"l"(db)); }
+void use_ptx_and_exit(const GradBias& call) {
+    use_ptx<<<1, 1, 0, call.launch.stream>>>(call.db.as<float>());
+    end_if_failed();
+}
+
 // ---- forward kernels that gradients would borrow
 
 void die_forward(const gradverify::conv::Forward&) { *nowhere = 1; }
@@ -159,6 +174,8 @@ MISBEHAVING("damages_heap", damage_heap);
 MISBEHAVING("divides_by_block_size", divide_by_block_size);
 MISBEHAVING("exits_0", exit_0);
 MISBEHAVING("exits_1", exit_1);
+MISBEHAVING("exits_after_overrun", overrun_and_exit);
+MISBEHAVING("exits_after_ptx", use_ptx_and_exit);
 MISBEHAVING("forgets_memory", forget_memory);
 MISBEHAVING("frees_buffer", free_buffer);
 MISBEHAVING("leaves_trap", leave_trap);

@@ -33,7 +33,7 @@ from find_mutants import EDIT, ends_of, find_mutants, one_line
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUILD = ROOT / "build-mutants"
 COPIED = ("harness", "kernels", "reference", "properties", "CMakeLists.txt",
-          "docs/tests/CMakeLists.txt")  # fmt: skip
+          "docs/formulas.md", "docs/tests/CMakeLists.txt")  # fmt: skip
 BINARIES = (
     "gradverify_harness_tests",
     "gradverify_properties_tests",

@@ -193,7 +193,7 @@ constexpr SeededBug element_type_bugs[] = {
     {"conv.forward/bug_f16_bias_added_to_half", "within_rounding_bound", "in=1x1"},
     {"layer_norm.forward/bug_bf16_rounded_mean", "within_rounding_bound", "rows=1,width=2"},
     // In one column dgamma is 0, and dbeta of two rows is rounded once.
-    {"layer_norm.backward/bug_bf16_sums_in_outputs", "within_rounding_bound", "rows=2,width=2"},
+    {"layer_norm.backward/bug_bf16_sums_in_outputs", "within_rounding_bound", "rows=3"},
 };
 
 // Wrong in floats of 8 bits.
@@ -208,7 +208,7 @@ constexpr SeededBug eight_bit_bugs[] = {
     {"conv.forward/bug_f8_sums_in_e4m3", "within_rounding_bound", "c=2,in=1x1"},
     {"conv.forward/bug_f8_truncates", "within_rounding_bound", "in=1x1"},
     {"conv.forward/bug_f8_nan_beyond", "within_rounding_bound", "in=1x1"},
-    {"relu.forward/bug_f8_inf_kept", "within_rounding_bound", "n=2"},
+    {"relu.forward/bug_f8_inf_kept", "within_rounding_bound", "n=1"},
 };
 
 // Wrong in operators that are declared by their forward function alone.

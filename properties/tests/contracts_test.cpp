@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contracts that fused kernels have.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "properties/tests/seeded_bugs/hunt.hpp"
+#include "properties/tests/verdicts.hpp"
+
+namespace gradverify {
+
+using namespace testing;
+
+TEST_CASE("cotangents that a gradient does not take are those of a loss, or zero beside others") {
+    for (const std::string kernel : {"fused_loss.backward/", "with_scale.backward/"}) {
+        const std::string right = kernel.starts_with("fused") ? "fused" : "of_one_output";
+        for (const char* property : {"within_rounding_bound", "matches_finite_differences",
+                                     "repeatable", "stays_in_bounds", "free_of_races"})
+            check_all_agree(kernel + right, property, 60);
+        for (const char* property : {"within_rounding_bound", "matches_finite_differences"})
+            CHECK(run_drawn(kernel + "bug_twice", property, 20)[Verdict::failed] > 15);
+        check_verdict(Verdict::failed, kernel + "bug_twice", "within_rounding_bound",
+                      kernel.starts_with("fused") ? "n=1:data=zeros" : "n=1:data=dy[0]=1");
+    }
+}
+
+TEST_CASE("a function with jumps has values on both sides, and a slope between them") {
+    for (const char* property : {"within_rounding_bound", "matches_finite_differences"}) {
+        if (property != std::string("matches_finite_differences"))
+            check_all_agree("fraction.forward/naive", property, 200);
+        check_all_agree("fraction.grad_x/naive", property, 200);
+        CHECK(run_drawn("fraction.grad_x/bug_zero", property, 20)[Verdict::failed] > 15);
+    }
+}
+
+TEST_CASE("of two outputs one may be added to, and the other written over") {
+    for (const char* property :
+         {"matches_reference", "within_rounding_bound", "matches_finite_differences",
+          "adjoint_identity", "repeatable", "stays_in_bounds"})
+        check_no_alarm("shared_factor.backward/adds_to_dw", property, "n=3:seed=1");
+    check_all_agree("shared_factor.backward/adds_to_dw", "matches_reference", 60);
+    check_all_agree("shared_factor.backward/adds_to_dw", "repeatable", 60);
+    for (const char* wrong : {"bug_overwrites_dw", "bug_adds_to_dx"})
+        CHECK(run_drawn(std::string("shared_factor.backward/") + wrong, "matches_reference",
+                        20)[Verdict::failed] > 10);
+    CHECK(run_drawn("shared_factor.backward/bug_adds_to_dx", "stays_in_bounds",
+                    20)[Verdict::failed] > 10);
+}
+
+TEST_CASE("an input that a kernel does not take, and says so, holds zeros") {
+    for (const char* property : {"matches_reference", "within_rounding_bound", "repeatable"})
+        check_all_agree("shifted.forward/without_b", property, 60);
+    check_no_alarm("shifted.forward/without_b", "matches_reference", "n=1:data=x[0]=1,b[0]=1");
+    CHECK(run_drawn("shifted.forward/bug_forgets_b", "matches_reference", 20)[Verdict::failed] >
+          10);
+}
+
+TEST_CASE("what hangs on one value is shrunk to one element, and its values are told") {
+    const KernelSuite suite(Registry::instance());
+    const Row row = row_named("with_scale.backward/bug_below_minus_14", "within_rounding_bound");
+    WorkerPool pool(one_suite_worker());
+    const CaseRunner runner = [&](const Case& candidate) { return pool.run(candidate); };
+    for (const std::uint64_t seed : {1, 2, 3}) {
+        const auto failure = first_failure(suite, row, seed, pool, 1000);
+        REQUIRE(failure);
+        Shrunk shrunk = suite.shrink(failure->found, failure->outcome, runner);
+        suite.explain(shrunk, runner);
+        CAPTURE(shrunk.smallest.print());
+        CHECK(shrunk.smallest.problem.print() == "n=1");
+        CHECK(shrunk.smallest.data.elements.size() == 2);
+        CAPTURE(shrunk.values);
+        CHECK(shrunk.values.starts_with("fails where x[0] <= -14"));
+    }
+}
+
+}  // namespace gradverify
