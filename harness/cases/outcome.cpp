@@ -8,6 +8,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 namespace gradverify {
 
@@ -68,6 +69,11 @@ static void from_json(const json& object, WrongElement& element) {
 
 std::string_view name_of(Verdict verdict) { return names[static_cast<std::size_t>(verdict)]; }
 
+void Outcome::add_overflows(std::string noted) {
+    overflows = std::move(noted);
+    if (verdict == Verdict::failed && !overflows.empty()) message += "; " + overflows;
+}
+
 std::string Outcome::to_json() const {
     json object{{"verdict", name_of(verdict)}};
     if (!message.empty()) object["message"] = message;
@@ -83,6 +89,7 @@ std::string Outcome::to_json() const {
         object["imprecision"] = {{"worst", imprecision->worst},
                                  {"elements", imprecision->elements},
                                  {"largest", number(imprecision->largest)}};
+    if (!overflows.empty()) object["overflows"] = overflows;
     object["work"] = {number(multiply_adds), seconds_kernel, seconds_reference, seconds_total,
                       seconds_cpu};
     // A message may quote a foreign library: bytes that are no UTF-8 are replaced, not refused.
@@ -111,6 +118,7 @@ Outcome Outcome::from_json(std::string_view line) {
                                    .elements = found.at("elements"),
                                    .largest = number_of(found.at("largest"))};
         }
+        outcome.overflows = object.value("overflows", "");
         const json& work = object.at("work");
         outcome.multiply_adds = number_of(work.at(0));
         outcome.seconds_kernel = work.at(1);

@@ -69,6 +69,9 @@ struct Outcome {
     /// Where outputs were compared within bounds, and a value other than zero was expected.
     std::optional<Sensitivity> sensitivity;
     std::optional<Imprecision> imprecision;
+    /// Where signed integers wrapped on the CPU device: `int overflow at their.cu:12: 46341 * 46341
+    /// in block ...`. Empty where none did. The message of a failure ends with it.
+    std::string overflows;
     double multiply_adds = 0.0;
     /// Seconds in the worker: of the kernel, of the reference, of the whole case.
     double seconds_kernel = 0.0, seconds_reference = 0.0, seconds_total = 0.0;
@@ -89,6 +92,9 @@ struct Outcome {
     static Outcome errored(std::string reason) {
         return {.verdict = Verdict::errored, .message = std::move(reason)};
     }
+
+    /// Takes what the device noted of them.
+    void add_overflows(std::string noted);
 
     std::string to_json() const;
     /// **Errors** std::invalid_argument when the line is not an outcome.

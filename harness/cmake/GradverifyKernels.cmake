@@ -172,6 +172,7 @@ function(gradverify_compile_cpu target source stem device)
     if(device STREQUAL "cpu-checked")
         gradverify_checked_flags(flags)
     endif()
+    gradverify_wrapping_flags(flags)
     gradverify_precompile_prefix(prefix prefix_built "${flags}" ${device})
     list(TRANSFORM GRADVERIFY_SIMT_INCLUDE PREPEND "-I" OUTPUT_VARIABLE simt_include_flags)
     set(step "${GRADVERIFY_CPU_STEP}" "${source}" ${target})
@@ -188,6 +189,20 @@ function(gradverify_compile_cpu target source stem device)
         DEPFILE "${stem}.d"
         COMMENT "Building ${target}'s ${source} for ${device}"
         COMMAND_EXPAND_LISTS VERBATIM)
+endfunction()
+
+# Signed integers wrap, as in nvcc's code, and an overflow is told to what
+# harness/simt/faults/ubsan_entry_points.cpp defines. These flags come last: a sanitizer of the
+# user's may end the process.
+function(gradverify_wrapping_flags variable)
+    list(APPEND ${variable}
+        -fsanitize=signed-integer-overflow -fsanitize-recover=signed-integer-overflow)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # Else g++ takes `x + 10 > 20` for `x > 10` before its sanitizer sees it. -fwrapv turns the
+        # sanitizer off. What g++ calls then is renamed when the unit is closed.
+        list(APPEND ${variable} -ftrapv)
+    endif()
+    set(${variable} ${${variable}} PARENT_SCOPE)
 endfunction()
 
 # Every access becomes a call of what harness/simt/races/tsan_entry_points.cpp defines; the thread
@@ -238,6 +253,17 @@ endfunction()
 # register the kernels.
 function(gradverify_close_unit target stem objects device)
     set(renamed)
+    if(device MATCHES "^cpu")
+        foreach(name add sub mul divrem negate)
+            list(APPEND renamed --redefine-sym
+                __ubsan_handle_${name}_overflow=gradverify_simt_${name}_overflow)
+        endforeach()
+        foreach(mode si di ti)
+            foreach(name addv${mode}3 subv${mode}3 mulv${mode}3 negv${mode}2 absv${mode}2)
+                list(APPEND renamed --redefine-sym __${name}=gradverify_simt_${name})
+            endforeach()
+        endforeach()
+    endif()
     if(device STREQUAL "cpu-checked")
         foreach(name memcpy memmove memset)
             list(APPEND renamed --redefine-sym ${name}=gradverify_simt_${name})

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "harness/base/errors.hpp"
+#include "harness/simt/simt.hpp"
 
 namespace gradverify {
 
@@ -30,7 +31,11 @@ bool share_worker_note(int fd) {
     return true;
 }
 
-void note_case() { worker_note().partners[0] = '\0'; }
+void note_case() {
+    worker_note().partners[0] = '\0';
+    worker_note().overflows[0] = '\0';
+    simt::forget_overflows();
+}
 
 void note_partner(std::string_view kernel) {
     auto& partners = worker_note().partners;
@@ -47,6 +52,13 @@ void note_found(const char* text, bool is_not_served) {
     if (found[0] != '\0') return;
     worker_note().found_not_served = is_not_served;
     std::strncpy(found.data(), text, found.size() - 1);
+}
+
+void note_overflow(const char* text) {
+    auto& overflows = worker_note().overflows;
+    const std::size_t used = std::strlen(overflows.data());
+    std::snprintf(overflows.data() + used, overflows.size() - used, "%s%s", used == 0 ? "" : "; ",
+                  text);
 }
 
 void end_without_device(const std::string& why) {

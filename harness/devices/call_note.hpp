@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A page of memory that a worker shares with its driver. It tells how many blocks of threads the
 // worker has begun, as a sign of life; and, if it dies, whether a launcher was running, what the
-// device had found by then, and which kernels beside the case's own were called. Also the kernels
-// that a worker must not call.
+// device had found by then, where integers had overflowed, and which kernels beside the case's own
+// were called. Also the kernels that a worker must not call.
 #pragma once
 
 #include <array>
@@ -23,6 +23,8 @@ struct WorkerNote {
     /// that it does not serve.
     std::array<char, 2000> found{};
     std::atomic<bool> found_not_served{false};
+    /// Where integers have overflowed on the CPU device since the case in hand began.
+    std::array<char, 1000> overflows{};
     /// The other kernels that the case in hand has called, each with a space behind its name.
     std::array<char, 2000> partners{};
 };
@@ -39,6 +41,9 @@ void note_partner(std::string_view kernel);
 
 /// The device found an error in the running launcher, or something that it does not serve.
 void note_found(const char* text, bool is_not_served);
+
+/// An integer overflowed on the CPU device.
+void note_overflow(const char* text);
 
 /// A launcher runs while this lives.
 class NotedLaunch {

@@ -76,6 +76,7 @@ class CpuDevice final : public Device {
         simt::turn_faults_into_errors();
         simt::count_blocks_in(&worker_note().blocks);
         simt::note_errors(note_found);
+        simt::note_overflows(note_overflow);
     }
 
     std::string_view name() const override { return "cpu"; }

@@ -257,10 +257,11 @@ std::string report_case(const Case& checked, const Outcome& outcome) {
         return header(checked, outcome) + line("problem", checked.problem.print()) +
                evidence(outcome);
     return fmt::format(
-        "{}: {} on {}, {}, {}{}{}\n", name_of(outcome.verdict), checked.kernel, checked.device,
+        "{}: {} on {}, {}, {}{}{}{}\n", name_of(outcome.verdict), checked.kernel, checked.device,
         checked.property, checked.problem.print(),
         outcome.message.empty() ? "" : " (" + outcome.message + ")",
-        outcome.verdict == Verdict::vacuous ? " (every expected value is zero)" : "");
+        outcome.verdict == Verdict::vacuous ? " (every expected value is zero)" : "",
+        outcome.overflows.empty() ? "" : " (" + outcome.overflows + ", which wraps back)");
 }
 
 }  // namespace gradverify

@@ -121,6 +121,8 @@ ordered_json json_of_verdict(const RowResult& result) {
     if (result.verdict == Verdict::passed && result.coverage.problems() > 0)
         add_missed(object, result);
     if (result.imprecise) object["imprecise"] = object_of(*result.imprecise);
+    if (const auto& wrapping = result.wrapping)
+        object["wrapping"] = {{"cases", wrapping->cases}, {"overflows", wrapping->overflows}};
     if (!result.message.empty()) object["message"] = result.message;
     if (result.failure) {
         object["case"] = result.failure->smallest.print();

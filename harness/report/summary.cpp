@@ -137,6 +137,25 @@ std::string exhaustive_lines(const std::vector<RowResult>& results) {
     return text + "\n";
 }
 
+/// Kernels with integers that overflow and come right, one line each.
+std::string overflow_lines(const std::vector<RowResult>& results) {
+    std::map<std::string, WrappingCases> kernels;
+    for (const RowResult& result : results) {
+        if (!result.wrapping) continue;
+        WrappingCases& of_kernel = kernels[result.row.kernel->name + " on " + result.row.device];
+        if (of_kernel.cases == 0) of_kernel.overflows = result.wrapping->overflows;
+        of_kernel.cases += result.wrapping->cases;
+    }
+    std::string text;
+    for (const auto& [kernel, wrapping] : kernels)
+        text +=
+            wrapped(fmt::format("overflow: {}, {} case{} that passed, as it wraps back: {}", kernel,
+                                wrapping.cases, wrapping.cases == 1 ? "" : "s", wrapping.overflows),
+                    2) +
+            "\n";
+    return text;
+}
+
 std::string lines_of_notes(const std::vector<RowResult>& results,
                            const std::vector<std::string>& absent) {
     std::string text;
@@ -155,6 +174,7 @@ std::string lines_of_notes(const std::vector<RowResult>& results,
                                         report_imprecise(result)),
                             2) +
                     "\n";
+    text += overflow_lines(results);
     std::set<std::string> left_out;
     for (const RowResult& result : results)
         for (const std::string& problem : result.left_out)

@@ -56,6 +56,12 @@ void note_imprecision(RowResult& result, const Case& drawn, const Imprecision& f
     result.imprecise->found = found;
 }
 
+void note_overflows(RowResult& result, const std::string& overflows) {
+    if (overflows.empty()) return;
+    if (!result.wrapping) result.wrapping = {.cases = 0, .overflows = overflows};
+    ++result.wrapping->cases;
+}
+
 class Check {
   public:
     Check(const Suite& suite, const std::vector<Row>& rows, const CheckOptions& options,
@@ -353,6 +359,7 @@ class Check {
         switch (outcome.verdict) {
             case Verdict::passed:
                 ++result.passed;
+                note_overflows(result, outcome.overflows);
                 if (serving.runs_alone) break;  // its problems are unlike all others
                 result.error_over_bound.push_back(outcome.error_over_bound);
                 result.multiply_adds.push_back(outcome.multiply_adds);

@@ -46,6 +46,12 @@ struct ImpreciseCases {
     Imprecision found;  ///< in the worst
 };
 
+/// Passed cases in which integers overflowed and came right by wrapping.
+struct WrappingCases {
+    std::int64_t cases = 0;
+    std::string overflows;  ///< in the first
+};
+
 struct RowResult {
     Row row;
     Verdict verdict = Verdict::vacuous;
@@ -58,6 +64,7 @@ struct RowResult {
     std::vector<double> error_over_bound, multiply_adds;  ///< of passed cases
     std::vector<Sensitivity> sensitivity;                 ///< of comparisons within bounds
     std::optional<ImpreciseCases> imprecise;              ///< of passed cases
+    std::optional<WrappingCases> wrapping;
     Coverage coverage;  ///< the problems that passed, or are empty
     /// What the `coverage` of a passed row is held against.
     std::shared_ptr<const PairsByRank> within_reach{};

@@ -36,6 +36,7 @@ Outcome charged(const WorkerEnd& end, const Work& work, const std::string& slowe
         outcome = Outcome::errored("before the kernel was called: " + cause);
     else if (too_much && !end.in_launcher)
         outcome = Outcome::errored("outside of the kernel's launcher: " + cause);
+    outcome.add_overflows(end.overflows);
     const bool damaged = end.killed_by() == SIGABRT || !end.in_launcher;
     outcome.discovery = too_much  ? Discovery::overstepped
                         : damaged ? Discovery::damaged

@@ -50,6 +50,11 @@ std::string tail_of(const std::string& prints) {
     return line;
 }
 
+template <std::size_t size>
+std::string text_in(const std::array<char, size>& noted) {
+    return {noted.data(), strnlen(noted.data(), size)};
+}
+
 }  // namespace
 
 bool is_waited_for(double seconds_over, bool is_exiting) {
@@ -186,12 +191,12 @@ WorkerEnd WorkerProcess::end(double grace_seconds, const std::string& oversteppe
     const WorkerNote& note = *worker_.note;
     ended.in_launcher = note.in_launcher;
     ended.launched = note.launches != 0;
+    ended.overflows = text_in(note.overflows);
     if (ended.in_launcher) {
-        ended.found.assign(note.found.data(), strnlen(note.found.data(), note.found.size()));
+        ended.found = text_in(note.found);
         ended.found_not_served = note.found_not_served;
     }
-    const std::string partners(note.partners.data(),
-                               strnlen(note.partners.data(), note.partners.size()));
+    const std::string partners = text_in(note.partners);
     for (const std::string_view partner : split(partners, ' '))
         if (!partner.empty()) ended.partners.emplace_back(partner);
     worker_ = {};

@@ -19,6 +19,7 @@ struct WorkerEnd {
     std::string last_words;         ///< what it printed last
     std::string found;              ///< what the device had found in the running launcher
     bool found_not_served = false;  ///< the device does not serve that
+    std::string overflows;          ///< where integers had overflowed in its last case
     /// Whether a launcher was running, and whether one had been called at all.
     bool in_launcher = false, launched = false;
     std::vector<std::string> partners;  ///< kernels that its last case called beside its own

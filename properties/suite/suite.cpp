@@ -8,6 +8,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "harness/devices/call_note.hpp"
 #include "harness/devices/launch.hpp"
 #include "harness/numbers/autodiff/decisions.hpp"
 #include "properties/bench/measure.hpp"
@@ -158,6 +159,7 @@ Outcome KernelSuite::run(std::string_view printed) const {
     if (checked.setting.copies && property.own_cases == 0)
         throw std::invalid_argument("copies= is for holds_when_large, not for " + checked.property);
     CaseContext context(checked, registry_, property.values(*kernel.op));
+    note_case();
     Outcome outcome;
     try {
         outcome = property.check(context);
@@ -166,6 +168,7 @@ Outcome KernelSuite::run(std::string_view printed) const {
     } catch (const NotServed& reason) {
         outcome = reason.outcome();
     }
+    outcome.add_overflows(worker_note().overflows.data());
     outcome.multiply_adds = kernel.pass->multiply_adds(checked.problem);
     outcome.seconds_kernel = context.caller.seconds();
     outcome.seconds_reference = context.oracle.seconds();

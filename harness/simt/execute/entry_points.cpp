@@ -86,22 +86,5 @@ cudaError_t gradverify_simt_refuse(int cuda_error, const char* what, const char*
     return static_cast<cudaError_t>(cuda_error);
 }
 
-/// An access as GCC's and clang's -fsanitize=alignment describe it, version 1.
-struct AccessDescription {
-    const char* file;
-    std::uint32_t line, column;
-    const struct TypeDescription {
-        std::uint16_t kind, info;
-        char name[1];
-    }* type;
-};
-/// The unit's __ubsan_handle_type_mismatch_v1_abort; see GradverifyKernels.cmake.
-[[noreturn]] void gradverify_simt_misaligned(const AccessDescription* access, const void*) {
-    Executor::of_this_thread().trap(
-        cudaErrorMisalignedAddress,
-        {"an access to a ", access->type->name, " at an address that is not aligned for it"},
-        {access->file, static_cast<int>(access->line)});
-}
-
 }  // extern "C"
 }  // namespace gradverify::simt::unit

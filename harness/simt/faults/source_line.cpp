@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -56,10 +58,7 @@ struct Line {
     int line = 0;
 };
 
-bool is_of_users(const Line& at) {
-    return at.line > 0 && at.file.find("/gradverify_simt/") == std::string::npos &&
-           at.file.find("/simt/execute/") == std::string::npos && !at.file.starts_with("/usr/");
-}
+bool is_of_users(const Line& at) { return at.line > 0 && simt::is_of_users(at.file); }
 
 class DebugInformation {
   public:
@@ -148,6 +147,11 @@ class DebugInformation {
 };
 
 }  // namespace
+
+bool is_of_users(std::string_view file) {
+    return !file.starts_with("/usr/") && file.find("/simt/include/") == std::string_view::npos &&
+           file.find("/simt/execute/") == std::string_view::npos;
+}
 
 std::string short_place(const std::string& file, int line) {
     std::error_code error;

@@ -183,16 +183,18 @@ inline unsigned __urhadd(unsigned a, unsigned b) {
 }
 /// Four products of bytes, added up.
 inline int __dp4a(int a, int b, int sum) {
+    auto wrapping = unsigned(sum);
     for (int i = 0; i < 32; i += 8)
-        sum += static_cast<signed char>(a >> i) * static_cast<signed char>(b >> i);
-    return sum;
+        wrapping += unsigned(static_cast<signed char>(a >> i) * static_cast<signed char>(b >> i));
+    return static_cast<int>(wrapping);
 }
 inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
     for (int i = 0; i < 32; i += 8) sum += (a >> i & 0xffu) * (b >> i & 0xffu);
     return sum;
 }
 inline int __dp4a(char4 a, char4 b, int sum) {
-    return sum + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+    const int products = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+    return static_cast<int>(unsigned(sum) + unsigned(products));
 }
 inline unsigned __dp4a(uchar4 a, uchar4 b, unsigned sum) {
     return sum + unsigned(a.x * b.x) + unsigned(a.y * b.y) + unsigned(a.z * b.z) +
