@@ -74,25 +74,38 @@ TEST_CASE("every part of an outcome travels") {
     in.error_over_bound = 0.25;
     in.sensitivity = {.least_ulps = 0.5, .median_ulps = inf};
     in.multiply_adds = std::nan("");
+    in.add_overflows("int overflow");
     in.seconds_kernel = 0.1;
     in.seconds_reference = 1e-9;
     in.seconds_total = 3.0;
     in.seconds_cpu = 0.25;
-    CHECK(in.to_json() ==
-          R"({"error_over_bound":0.25,)"
-          R"("maps":[{"marks":"#.....","sizes":[2,3],"tensor":"dw","total":6,"wrong":1}],)"
-          R"("message":"too large","refusal":true,"ulps":[0.5,"inf"],"verdict":"skipped",)"
-          R"("work":["nan",0.1,1e-09,3.0,0.25],)"
-          R"("worst":[{"dtype":5,"index":[1,2],"numbers":[0.1,"-inf",0.3333333333333333],)"
-          R"("tensor":"dw"},{"index":[],"numbers":[1.0,2.0,0.0],"tensor":"y"}]})");
+    CHECK(
+        in.to_json() ==
+        R"({"error_over_bound":0.25,)"
+        R"("maps":[{"marks":"#.....","sizes":[2,3],"tensor":"dw","total":6,"wrong":1}],)"
+        R"("message":"too large","overflows":"int overflow","refusal":true,"ulps":[0.5,"inf"],"verdict":"skipped",)"
+        R"("work":["nan",0.1,1e-09,3.0,0.25],)"
+        R"("worst":[{"dtype":5,"index":[1,2],"numbers":[0.1,"-inf",0.3333333333333333],)"
+        R"("tensor":"dw"},{"index":[],"numbers":[1.0,2.0,0.0],"tensor":"y"}]})");
     const Outcome out = Outcome::from_json(in.to_json());
     CHECK(out.to_json() == in.to_json());
     // A mistake that writing and reading share would go unnoticed above.
     CHECK(out.worst.at(0).got == 0.1);
     CHECK(out.worst.at(0).want == -inf);
+    CHECK(out.overflows == "int overflow");
     CHECK(out.seconds_kernel == 0.1);
     CHECK(out.seconds_reference == 1e-9);
     CHECK(out.seconds_total == 3.0);
+}
+
+TEST_CASE("a failure says where integers overflowed, and no other outcome does") {
+    Outcome failed = Outcome::failed("differs"), skipped = Outcome::skipped("too large");
+    failed.add_overflows("");
+    CHECK(failed.message == "differs");
+    failed.add_overflows("int overflow at a.cu:1: 2 * 3");
+    skipped.add_overflows("int overflow at a.cu:1: 2 * 3");
+    CHECK(failed.message == "differs; int overflow at a.cu:1: 2 * 3");
+    CHECK(skipped.message == "too large");
 }
 
 TEST_CASE("a message that is no UTF-8 arrives readable, and its rest unharmed") {

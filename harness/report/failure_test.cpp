@@ -162,6 +162,10 @@ TEST_CASE("a case is one line, or reads as a failed row without a line to paste"
     const Case checked = case_of(result_of("plain", "repeatable", Verdict::passed));
     const std::string start = ": toy.forward/plain on cpu, repeatable, n=2,in=3";
     CHECK(report_case(checked, Outcome::passed()) == "passed" + start + "\n");
+    Outcome wrapping = Outcome::passed();
+    wrapping.add_overflows("int overflow at a.cu:1: 2 * 3");
+    CHECK(report_case(checked, wrapping) ==
+          "passed" + start + " (int overflow at a.cu:1: 2 * 3, which wraps back)\n");
     CHECK(report_case(checked, {}) == "vacuous" + start + " (every expected value is zero)\n");
     CHECK(report_case(checked, Outcome::skipped("too coarse")) ==
           "skipped" + start + " (too coarse)\n");

@@ -68,6 +68,13 @@ TEST_CASE("the JSON results are a run, verdicts and a summary") {
                {"seconds", 1.5}});
 }
 
+TEST_CASE("a passed verdict has the integers that wrapped back") {
+    RowResult result = result_of("plain", "repeatable", Verdict::passed);
+    result.wrapping = {.cases = 3, .overflows = "int overflow at a.cu:1: 2 * 3"};
+    CHECK(verdict_line(result).at("wrapping") ==
+          json{{"cases", 3}, {"overflows", "int overflow at a.cu:1: 2 * 3"}});
+}
+
 TEST_CASE("a line is in the file as soon as it is written, whatever bytes a message holds") {
     const TemporaryFile file;
     JsonLines lines(file.path);

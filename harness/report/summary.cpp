@@ -148,11 +148,11 @@ std::string overflow_lines(const std::vector<RowResult>& results) {
     }
     std::string text;
     for (const auto& [kernel, wrapping] : kernels)
-        text +=
-            wrapped(fmt::format("overflow: {}, {} case{} that passed, as it wraps back: {}", kernel,
-                                wrapping.cases, wrapping.cases == 1 ? "" : "s", wrapping.overflows),
-                    2) +
-            "\n";
+        text += wrapped(fmt::format("overflow: {}, in {} case{} that passed, so it wraps back: {}",
+                                    kernel, wrapping.cases, wrapping.cases == 1 ? "" : "s",
+                                    wrapping.overflows),
+                        2) +
+                "\n";
     return text;
 }
 

@@ -69,6 +69,20 @@ not run, for another device: toy.grad_x/fast
 )");
 }
 
+TEST_CASE("integers that wrap back are told once for each kernel and device") {
+    std::vector<RowResult> results{result_of("plain", "stays_in_bounds", Verdict::passed),
+                                   result_of("plain", "repeatable", Verdict::passed),
+                                   result_of("plain", "repeatable", Verdict::passed, "", "cuda")};
+    results[0].wrapping = {.cases = 3, .overflows = "int overflow at a.cu:1: 2 * 3"};
+    results[1].wrapping = {.cases = 4, .overflows = "int overflow at a.cu:1: 5 * 6"};
+    const std::string text = summarize(suite(), results, {}, 1.0);
+    CHECK(
+        contains(text,
+                 "\noverflow: toy.forward/plain on cpu, in 7 cases that passed, so it wraps back: "
+                 "int overflow\n  at a.cu:1: 2 * 3\n"));
+    CHECK_FALSE(contains(text, "5 * 6"));
+}
+
 TEST_CASE("a summary says how far exhaustive rows got, and how many had a value to compare") {
     std::vector<RowResult> results{result_of("plain", "stays_in_bounds", Verdict::passed),
                                    result_of("plain", "repeatable", Verdict::passed),

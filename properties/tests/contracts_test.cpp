@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "harness/run/check.hpp"
 #include "properties/tests/seeded_bugs/hunt.hpp"
 #include "properties/tests/verdicts.hpp"
 
@@ -31,6 +32,49 @@ TEST_CASE("a function with jumps has values on both sides, and a slope between t
         check_all_agree("fraction.grad_x/naive", property, 200);
         CHECK(run_drawn("fraction.grad_x/bug_zero", property, 20)[Verdict::failed] > 15);
     }
+}
+
+TEST_CASE("an integer that overflows and comes right passes, and is told; a wrong one fails so") {
+    const std::string told = "int overflow at ";
+    const std::string which =
+        "contracts/kernels.cu:29: 46341 * 46341 in block (0, 0, 0), thread (0, 0, 0)";
+    for (const char* property : {"within_rounding_bound", "repeatable", "stays_in_bounds",
+                                 "matches_finite_differences", "free_of_races"}) {
+        CAPTURE(property);
+        check_all_agree("fraction.forward/wraps_back", property, 60);
+        const Outcome right = run("fraction.forward/wraps_back", property, "n=1:data=x[0]=1.5");
+        CAPTURE(right.overflows);
+        CHECK(right.overflows.starts_with(told));
+        CHECK(right.overflows.ends_with(which));
+        // What a case noted is none of the next.
+        CHECK(run("fraction.forward/naive", property, "n=1:data=x[0]=1.5").overflows.empty());
+        const Outcome beside =
+            run("fraction.forward/bug_overflowing_index", property, "n=1:data=x[0]=1.5");
+        CHECK(beside.verdict == Verdict::failed);
+        CAPTURE(beside.message);
+        CHECK(beside.message.find("; " + told) != std::string::npos);
+        CHECK(beside.message.ends_with(which));
+    }
+    const Outcome wrong =
+        run("fraction.forward/bug_overflowing_value", "within_rounding_bound", "n=1:data=x[0]=1.5");
+    CHECK(wrong.verdict == Verdict::failed);
+    CAPTURE(wrong.message);
+    CHECK(wrong.message.find("; " + told) != std::string::npos);
+}
+
+TEST_CASE("a row counts the passed cases with integers that wrap back") {
+    const KernelSuite suite(Registry::instance());
+    WorkerPool pool(one_suite_worker());
+    const auto rows = {row_named("fraction.forward/wraps_back", "within_rounding_bound"),
+                       row_named("fraction.forward/naive", "within_rounding_bound")};
+    const auto results = check_rows(suite, rows, {.cases = 20, .seed = 3}, pool, {});
+    REQUIRE(results[0].verdict == Verdict::passed);
+    REQUIRE(results[0].wrapping);
+    CHECK(results[0].passed > 10);
+    CHECK(results[0].wrapping->cases == results[0].passed);
+    CHECK(results[0].wrapping->overflows.starts_with("int overflow at "));
+    CHECK(results[1].verdict == Verdict::passed);
+    CHECK_FALSE(results[1].wrapping);
 }
 
 TEST_CASE("of two outputs one may be added to, and the other written over") {

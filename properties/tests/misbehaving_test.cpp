@@ -43,6 +43,7 @@ constexpr Misbehaving kernels[] = {
      true},
     {"exits_0", "the kernel's process called exit(0)"},
     {"exits_1", "the kernel's process called exit(1)"},
+    {"exits_after_overflow", "write at address ", true},
     {"exits_after_overrun", "write at address ", true},
     {"frees_buffer", "cudaFree: |wrote", true},
     {"recurses_in_kernel", "the kernel's process was killed by SIGSEGV|", true},
@@ -152,6 +153,14 @@ TEST_CASE("what the device found comes before how the launcher ended the process
         CHECK(overrun.message.find("kernels.cu:146: launch of store; "
                                    "then the kernel's process called exit(1)") !=
               std::string::npos);
+        const Outcome overflow = run("exits_after_overflow", property);
+        CHECK(overflow.verdict == Verdict::failed);
+        CAPTURE(overflow.message);
+        CHECK(
+            overflow.message.find("; then the kernel's process called exit(1); int overflow at ") !=
+            std::string::npos);
+        CHECK(overflow.message.ends_with(
+            "properties/tests/misbehaving/kernels.cu:151: 46341 * 46341 on the host"));
         // That it can't be run here is no fault of the kernel.
         const Outcome unserved = run("exits_after_ptx", property);
         CHECK(unserved.verdict == Verdict::skipped);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mistakes whose reports the docs show: a sum that reads past the end, a launcher that ends its
-// process, one that puts half of its work on another stream, and a sum without atomics.
+// process, one that puts half of its work on another stream, a sum without atomics, and an index
+// that overflows.
 #include <cstdio>
 #include <cstdlib>
 
@@ -30,6 +31,8 @@ __global__ void add_pixel(const float* dy, float* db, int n, int k, int pixels) 
     if (i < n * k * pixels) db[i / pixels % k] += dy[i];
 }
 
+__global__ void write_at_square(float* db, int side) { db[side * side] = 0.0f; }
+
 static int pixels_of(const GradBias& call) {
     return static_cast<int>(call.dy.size(2) * call.dy.size(3));
 }
@@ -55,7 +58,11 @@ static void add_without_atomics(const GradBias& call) {
     add_pixel<<<(elements + 255) / 256, 256, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.db.as<float>(), n, k, pixels_of(call));
 }
+static void overflow(const GradBias& call) {
+    write_at_square<<<1, 1, 0, call.launch.stream>>>(call.db.as<float>(), 46341);
+}
 GRADVERIFY_KERNEL(GradBias, "reads_past_the_end", read_past_the_end).aligned_to(sizeof(float));
 GRADVERIFY_KERNEL(GradBias, "example", end_the_process);
 GRADVERIFY_KERNEL(GradBias, "two_streams", use_two_streams);
 GRADVERIFY_KERNEL(GradBias, "no_atomics", add_without_atomics);
+GRADVERIFY_KERNEL(GradBias, "overflows", overflow);

@@ -118,7 +118,7 @@ extern "C" {
 GRADVERIFY_SIMT_OVERFLOW(add, " + ")
 GRADVERIFY_SIMT_OVERFLOW(sub, " - ")
 GRADVERIFY_SIMT_OVERFLOW(mul, " * ")
-// The processor ends this one then, as it does a division by zero, which may come here too.
+// The processor ends this one then. A sanitizer of the user's may send divisions by zero here, too.
 GRADVERIFY_SIMT_OVERFLOW(divrem, " / ")
 #undef GRADVERIFY_SIMT_OVERFLOW
 void gradverify_simt_negate_overflow(const FailedCheck* check, Operand operand) {

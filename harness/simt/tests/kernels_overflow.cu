@@ -42,21 +42,17 @@ __global__ void fold(int* results, int most, int least) {
 }
 LAUNCHER(fold) { fold<<<1, 1>>>(reinterpret_cast<int*>(call.data), INT_MAX, INT_MIN); }
 
-/// `call.count` is the large number.
-__global__ void each_operation(int* results, int n, long long l) {
-    results[0] = n + 5;      // line: sum
-    results[1] = -2 - n;     // line: difference
-    results[2] = n * 3;      // line: product
-    results[3] = l * 3 < 0;  // line: long_product
+/// `call.count` says which.
+__global__ void operate(int* results, int which, int most, int least, long long long_most) {
+    if (which == 0) results[0] = most + 5;           // line: sum
+    if (which == 1) results[0] = least - 1;          // line: difference
+    if (which == 2) results[0] = most * 3;           // line: product
+    if (which == 3) results[0] = -least;             // line: negation
+    if (which == 4) results[0] = long_most * 3 < 0;  // line: long_product
 }
-LAUNCHER(each_operation) {
-    each_operation<<<1, 1>>>(reinterpret_cast<int*>(call.data), call.count, LLONG_MAX);
+LAUNCHER(operate) {
+    operate<<<1, 1>>>(reinterpret_cast<int*>(call.data), call.count, INT_MAX, INT_MIN, LLONG_MAX);
 }
-
-__global__ void negate(int* results, int n) {
-    results[0] = -(-1 - n);  // line: negation
-}
-LAUNCHER(negate) { negate<<<1, 1>>>(reinterpret_cast<int*>(call.data), call.count); }
 
 LAUNCHER(on_the_host) {
     const int more = call.count + 5;  // line: on_the_host

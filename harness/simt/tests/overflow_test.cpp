@@ -106,29 +106,31 @@ TEST_CASE("nothing is folded that wrapping contradicts") {
 }
 
 TEST_CASE("each operation is told with its operands, three lines at most") {
+    const struct {
+        const char* line;
+        const char* operation;
+        int result;
+    } operations[] = {{"sum", "2147483647 + 5", INT_MIN + 4},
+                      {"difference", "-2147483648 - 1", INT_MAX},
+                      {"product", "2147483647 * 3", INT_MAX - 2},
+                      {"negation", "-(-2147483648)", INT_MIN},
+                      {"long_product", "9223372036854775807 * 3", 0}};
     for (const std::string& variant : variants()) {
         CAPTURE(variant);
         const Noted noted;
-        const std::vector<int> results = integers_of("each_operation", variant, INT_MAX);
-        CHECK(results[0] == INT_MIN + 4);
-        CHECK(results[1] == INT_MAX);
-        CHECK(results[2] == INT_MAX - 2);
-        CHECK(results[3] == 0);
-        REQUIRE(told.size() == 3);
-        check_contains(told[0], {line_of("sum") + "2147483647 + 5"});
-        check_contains(told[1], {line_of("difference") + "-2 - 2147483647"});
-        check_contains(told[2], {line_of("product") + "2147483647 * 3"});
-        integers_of("each_operation", variant, INT_MAX);
+        for (int which = 0; which < 5; ++which) {
+            const auto& [line, operation, result] = operations[which];
+            forget_overflows();
+            CHECK(integers_of("operate", variant, which)[0] == result);
+            REQUIRE(told.size() == static_cast<std::size_t>(which) + 1);
+            check_contains(told.back(), {line_of(line) + operation});
+        }
+        check_contains(told[0], {"int overflow at "});
+        check_contains(told[4], {"long"});
+        told.clear();
+        forget_overflows();
+        for (int which = 0; which < 10; ++which) integers_of("operate", variant, which % 5);
         CHECK(told.size() == 3);
-        forget_overflows();
-        integers_of("each_operation", variant, 0);
-        REQUIRE(told.size() == 4);
-        check_contains(told[3], {"long", " overflow at ",
-                                 line_of("long_product") + "9223372036854775807 * 3"});
-        forget_overflows();
-        CHECK(integers_of("negate", variant, INT_MAX)[0] == INT_MIN);
-        REQUIRE(told.size() == 5);
-        check_contains(told[4], {line_of("negation") + "-(-2147483648)"});
     }
 }
 

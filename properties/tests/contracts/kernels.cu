@@ -24,6 +24,25 @@ void fraction(const Fraction& call) {
     launch_each<fraction_of>(call.launch, call.x.size(0), 1, call.x, call.y);
 }
 
+// Squares that overflow an int: in an index that comes right by wrapping, as in caffe's col2im, in
+// one that does not, and in a value.
+__device__ int square_of_large(int i) { return (46341 + i) * (46341 + i); }
+__device__ void fraction_wrapping(int i, int, const float* x, float* y) {
+    const int offset = square_of_large(i) + i;
+    const int at = offset - square_of_large(i);
+    y[at] = x[at] - floorf(x[at]);
+}
+__device__ void fraction_beside(int i, int, const float* x, float* y) {
+    y[square_of_large(i)] = x[i] - floorf(x[i]);
+}
+__device__ void fraction_if_positive(int i, int, const float* x, float* y) {
+    y[i] = square_of_large(i) > 0 ? x[i] - floorf(x[i]) : -1.0f;
+}
+template <auto fraction_by>
+void fraction_with_squares(const Fraction& call) {
+    launch_each<fraction_by>(call.launch, call.x.size(0), 1, call.x, call.y);
+}
+
 /// Multiplies by this, which is 1 where it is right.
 template <int factor>
 __device__ void scale(int i, int, const float* dy, float* dx) {
@@ -123,6 +142,9 @@ GRADVERIFY_KERNEL(SharedFactor, "bug_adds_to_dx", (product_gradients<true, true>
 GRADVERIFY_KERNEL(Shifted, "without_b", without_shift).without("b");
 GRADVERIFY_KERNEL(Shifted, "bug_forgets_b", without_shift);
 GRADVERIFY_KERNEL(Fraction, "naive", fraction);
+GRADVERIFY_KERNEL(Fraction, "wraps_back", fraction_with_squares<fraction_wrapping>);
+GRADVERIFY_KERNEL(Fraction, "bug_overflowing_index", fraction_with_squares<fraction_beside>);
+GRADVERIFY_KERNEL(Fraction, "bug_overflowing_value", fraction_with_squares<fraction_if_positive>);
 GRADVERIFY_KERNEL(FractionGradX, "naive", fraction_gradient<1>);
 GRADVERIFY_KERNEL(FractionGradX, "bug_zero", fraction_gradient<0>);
 GRADVERIFY_KERNEL(FusedLoss, "fused", loss_gradient<1>);

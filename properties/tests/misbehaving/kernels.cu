@@ -146,6 +146,11 @@ void overrun_and_exit(const GradBias& call) {
     store<<<1, 1, 0, call.launch.stream>>>(call.db.as<float>() + (1 << 22), 7.0f);
     end_if_failed();
 }
+void overflow_and_exit(const GradBias& call) {
+    const int side = 46338 + call.problem.k;
+    store<<<1, 1, 0, call.launch.stream>>>(call.db.as<float>() + side * side, 7.0f);
+    end_if_failed();
+}
 __global__ void use_ptx(float* db) { asm volatile("st.global.f32 [%0], 0f3F800000;" ::"l"(db)); }
 void use_ptx_and_exit(const GradBias& call) {
     use_ptx<<<1, 1, 0, call.launch.stream>>>(call.db.as<float>());
@@ -174,6 +179,7 @@ MISBEHAVING("damages_heap", damage_heap);
 MISBEHAVING("divides_by_block_size", divide_by_block_size);
 MISBEHAVING("exits_0", exit_0);
 MISBEHAVING("exits_1", exit_1);
+MISBEHAVING("exits_after_overflow", overflow_and_exit);
 MISBEHAVING("exits_after_overrun", overrun_and_exit);
 MISBEHAVING("exits_after_ptx", use_ptx_and_exit);
 MISBEHAVING("forgets_memory", forget_memory);
