@@ -149,8 +149,9 @@ class DebugInformation {
 }  // namespace
 
 bool is_of_users(std::string_view file) {
-    return !file.starts_with("/usr/") && file.find("/simt/include/") == std::string_view::npos &&
-           file.find("/simt/execute/") == std::string_view::npos;
+    return !file.starts_with("/usr/") &&
+           file.find("/harness/simt/include/") == std::string_view::npos &&
+           file.find("/harness/simt/execute/") == std::string_view::npos;
 }
 
 std::string short_place(const std::string& file, int line) {
