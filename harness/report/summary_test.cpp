@@ -79,7 +79,7 @@ TEST_CASE("integers that wrap back are told once for each kernel and device") {
     CHECK(
         contains(text,
                  "\noverflow: toy.forward/plain on cpu, in 7 cases that passed, so it wraps back: "
-                 "int overflow\n  at a.cu:1: 2 * 3\n"));
+                 "int overflow at\n  a.cu:1: 2 * 3\n"));
     CHECK_FALSE(contains(text, "5 * 6"));
 }
 
