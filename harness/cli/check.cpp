@@ -254,6 +254,12 @@ int check(const Suite& suite, const CheckArguments& arguments) {
                 progress.clear();
                 say("\n" + (is_more ? report_more(bug) : report_bug(bug, program_to_paste())));
             },
+        .failure_waits =
+            [&](const Case& found, const Outcome& outcome) {
+                progress.clear();
+                say("\n" + report_seen(found, outcome));
+                if (json) json->write(json_of_seen(found, outcome));
+            },
         .progressed = [&](auto done, auto most,
                           auto failed) { progress.show(done, most, failed); }};
     const auto results = check_rows(suite, rows, options, pool, observer);

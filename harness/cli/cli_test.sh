@@ -43,7 +43,7 @@ holds() {
 json_kinds() { # FILE KIND...: the kinds of its lines
     python3 -c 'import json, sys
 kinds = [json.loads(line)["kind"] for line in open(sys.argv[1])]
-sys.exit([kind for kind in kinds if kind != "progress"] != sys.argv[2:])' "$@"
+sys.exit([kind for kind in kinds if kind not in ("progress", "seen")] != sys.argv[2:])' "$@"
 }
 seven_verdicts=(run verdict verdict verdict verdict verdict verdict verdict summary)
 

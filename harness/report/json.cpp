@@ -134,6 +134,11 @@ ordered_json json_of_verdict(const RowResult& result) {
     return object;
 }
 
+ordered_json json_of_seen(const Case& found, const Outcome& outcome) {
+    return {{"kind", "seen"},         {"kernel", found.kernel},     {"property", found.property},
+            {"device", found.device}, {"message", outcome.message}, {"case", found.print()}};
+}
+
 ordered_json json_of_progress(const RowResult& result) {
     return {{"kind", "progress"},
             {"kernel", result.row.kernel->name},

@@ -2,8 +2,11 @@
 #include "harness/run/check.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <stdexcept>
+#include <string_view>
+#include <tuple>
 
 #include "harness/base/interrupt.hpp"
 #include "harness/run/redraw.hpp"
@@ -39,7 +42,7 @@ struct Serving {
     bool ended = false;
     /// By index: the first one decides the row, whatever the order of the answers.
     std::map<std::int64_t, Stop> stops;
-    std::optional<Shrunk> begun;  ///< shrinking goes on here when no row takes cases any more
+    std::optional<Shrunk> begun;  ///< after its first share shrinking goes on here
     std::map<std::string, std::int64_t> skips;
 };
 
@@ -79,15 +82,13 @@ class Check {
         try {
             while (submit_some() || pool_.in_flight() > 0) {
                 if (const auto answer = pool_.wait(0.2)) take(*answer);
-                shrink_some();
-                if (!unreported_.empty()) report_bugs(false);
-                if (observer_.progressed) observer_.progressed(done_, most(), failed_);
-                if (observer_.row_goes_on) tell_rows();
+                end_next();
+                tell();
             }
             // A worker that dies at its end is charged to a case too.
             pool_.finish();
             while (const auto late = pool_.wait(0.0)) take(*late);
-            shrink_some();
+            while (end_next()) tell();
         } catch (const Interrupted&) {
             // Rows that have not ended are skipped below.
         }
@@ -101,6 +102,30 @@ class Check {
     }
 
   private:
+    /// What goes on while a failure is shrunk.
+    void serve() {
+        submit_some();
+        while (const auto answer = pool_.wait(0.0)) take(*answer);
+        tell();
+    }
+
+    void tell() {
+        if (!unreported_.empty()) report_bugs(false);
+        if (observer_.failure_waits) tell_of_failures();
+        if (observer_.progressed) observer_.progressed(done_, most(), failed_);
+        if (observer_.row_goes_on) tell_rows();
+    }
+
+    void tell_of_failures() {
+        const auto long_ago =
+            TimeBudget::Clock::now() - std::chrono::duration<double>(options_.seconds_to_report);
+        for (auto& [kernel, failure] : failures_) {
+            if (failure.is_told || failure.seen > long_ago) continue;
+            failure.is_told = true;
+            observer_.failure_waits(failure.found, failure.outcome);
+        }
+    }
+
     void tell_rows() {
         const auto now = TimeBudget::Clock::now();
         if (now < next_told_) return;
@@ -166,7 +191,7 @@ class Check {
         const bool is_due = given < options_.at_least || is_to_tell;
         const bool may_be_due = !serving.walk && !serving.runs_alone;
         if (options_.seconds && given >= std::max(cases_beside_a_failure, options_.at_least) &&
-            failing_problems_.contains(got.row.kernel))
+            failing_kernels_.contains(got.row.kernel))
             return false;
         return has_more(serving) && (!time_.is_up() || (may_be_due && is_due));
     }
@@ -194,8 +219,8 @@ class Check {
 
     /// Where two rows that run one at a time had a case each, one worker would wait for the other.
     bool may_run(const Serving& serving) const {
-        return !serving.runs_alone || std::ranges::none_of(rows_, [](const Serving& row) {
-            return row.runs_alone && row.in_flight > 0;
+        return !serving.runs_alone || std::ranges::none_of(rows_, [&](const Serving& row) {
+            return row.runs_alone && (row.in_flight > 0 || &row == shrinking_);
         });
     }
 
@@ -250,8 +275,13 @@ class Check {
 
     void stop(Serving& serving, std::int64_t index, const Stop& why) {
         serving.open = false;
+        if (serving.stops.empty()) failed_ += why.outcome.verdict == Verdict::failed;
         serving.stops.try_emplace(index, why);
         any_stopped_ = true;
+        if (why.outcome.verdict != Verdict::failed) return;
+        const Row& row = serving.result.row;
+        failing_kernels_.insert(row.kernel);
+        failures_.try_emplace({row.kernel, row.device}, SeenFailure{*why.drawn, why.outcome});
     }
 
     /// Takes back the cases behind the one that decides the row: each might hang.
@@ -270,8 +300,7 @@ class Check {
         Serving& serving = rows_[given.row];
         stop(serving, given.index, {late.drawn, late.outcome});
         const Verdict verdict = serving.result.verdict;
-        if (!serving.ended || verdict == Verdict::failed || verdict == Verdict::errored) return;
-        end(serving);
+        if (verdict != Verdict::failed && verdict != Verdict::errored) serving.ended = false;
     }
 
     void take(const WorkerPool::Answer& answer) {
@@ -295,19 +324,53 @@ class Check {
         return !has_more(serving) && serving.in_flight == 0;
     }
 
-    /// Ends the rows that something stopped, once every row has had its first case: under --time a
-    /// row that waited for shrinking would get none.
-    void shrink_some() {
-        if (!any_stopped_) return;
+    /// Ends the next of the rows that something stopped, once every row has had its first case;
+    /// false where none is to be ended now.
+    bool end_next() {
+        if (!any_stopped_) return false;
         const auto waits_for_a_case = [&](const Serving& serving) {
             return takes_more(serving) && !serving.runs_alone &&
                    serving.next_index == options_.shard.index;
         };
-        if (std::ranges::any_of(rows_, waits_for_a_case)) return;
+        if (std::ranges::any_of(rows_, waits_for_a_case)) return false;
         for (Serving& serving : rows_)
-            if (!serving.ended && !serving.stops.empty() && is_served(serving) &&
-                !(serving.begun && is_detecting()))
-                end(serving);
+            if (!serving.ended && is_served(serving) && is_errored(serving)) end(serving);
+        // An only worker is for other rows' cases first.
+        const bool may_go_on = pool_.jobs() > 1 || !is_detecting();
+        Serving* next = nullptr;
+        for (Serving& serving : rows_) {
+            if (serving.ended || serving.stops.empty() || !is_served(serving) ||
+                (serving.begun && !may_go_on))
+                continue;
+            if (!next || urgency(serving) < urgency(*next)) next = &serving;
+        }
+        if (next) end(*next);
+        return next != nullptr;
+    }
+
+    static bool is_errored(const Serving& serving) {
+        return !serving.stops.empty() &&
+               serving.stops.begin()->second.outcome.verdict == Verdict::errored;
+    }
+
+    /// The smallest is shrunk first: what has not had its first share, then the kernel that fails
+    /// with the least work, its rows in their order.
+    std::tuple<bool, bool, double, std::string_view> urgency(const Serving& serving) const {
+        const Row& row = serving.result.row;
+        double least = std::numeric_limits<double>::infinity();
+        for (const Serving& other : rows_)
+            if (!other.ended && !other.stops.empty() && is_of_one_kernel(other.result.row, row))
+                least = std::min(least, work_of(other));
+        return {serving.begun.has_value(), serving.runs_alone, least, row.kernel->name};
+    }
+
+    /// In multiply-adds of its smallest failure; without end where that is a hang.
+    static double work_of(const Serving& serving) {
+        const auto& [found, outcome] = serving.stops.begin()->second;
+        if (!found || outcome.discovery == Discovery::overstepped)
+            return std::numeric_limits<double>::infinity();
+        return serving.result.row.kernel->pass->multiply_adds(
+            (serving.begun ? serving.begun->smallest : *found).problem);
     }
 
     static bool is_of_one_kernel(const Row& a, const Row& b) {
@@ -345,6 +408,7 @@ class Check {
             const bool is_more = std::ranges::any_of(reported_, is_same_bug);
             ready.erase(same, ready.end());
             reported_.push_back(bug.front());
+            failures_.erase({first.row.kernel, first.row.device});
             if (observer_.bug_found) observer_.bug_found(bug, is_more);
         }
     }
@@ -384,7 +448,6 @@ class Check {
     }
 
     void end(Serving& serving) {
-        serving.ended = true;
         RowResult& result = serving.result;
         if (serving.walk) result.exhaustive = serving.walk->cover();
         if (serving.stops.empty()) {
@@ -397,22 +460,23 @@ class Check {
             result.verdict = outcome.verdict;
             result.message = outcome.message;
             if (outcome.verdict == Verdict::failed) {
-                serving.ended = shrink(serving, *found, outcome);
-                if (!serving.ended) return;
+                if (!shrink(serving, *found, outcome)) return;
                 if (serving.walk && options_.shard.count == 1)
                     certify(*result.failure, *found, *serving.walk, index);
             } else if (found)
                 result.message += " (" + found->print() + ")";
         }
+        serving.ended = true;
         result.known = options_.is_known && options_.is_known(result);
+        if (result.known) failures_.erase({result.row.kernel, result.row.device});
         if (result.failure && !result.known) unreported_.push_back(&result);
         if (observer_.row_ended) observer_.row_ended(result);
     }
 
-    /// False where shrinking takes longer than other rows can wait: it goes on after their cases.
+    /// False where shrinking takes longer than other failures can wait: it goes on after these.
     bool shrink(Serving& serving, const Case& found, const Outcome& outcome) {
         RowResult& result = serving.result;
-        if (!serving.begun) ++failed_;
+        const bool is_first_share = !serving.begun && is_detecting();
         const Shrunk start = serving.begun.value_or(Shrunk{found, outcome, {}, 0});
         // A row with problems of its own shares none with others.
         std::vector<Problem> own;
@@ -420,14 +484,17 @@ class Check {
             serving.runs_alone ? own : failing_problems_[result.row.kernel];
         std::vector<Problem>& explained =
             serving.runs_alone ? own : explained_[{result.row.kernel, result.row.device}];
-        const bool is_detecting = this->is_detecting();
-        const auto deadline = is_detecting ? time_.first_shrink_deadline() : shrink_deadline();
-        Shrunk shrunk =
-            shrink_in_workers(suite_, pool_, start.smallest, start.outcome,
-                              {.known = known, .explained = explained, .deadline = deadline});
+        shrinking_ = &serving;
+        const auto deadline = is_first_share ? time_.first_shrink_deadline() : shrink_deadline();
+        Shrunk shrunk = shrink_in_workers(
+            suite_, pool_, start.smallest, start.outcome,
+            {.known = known, .explained = explained, .deadline = deadline, .meanwhile = [this] {
+                 serve();
+             }});
+        shrinking_ = nullptr;
         shrunk.runs += start.runs;
         known.push_back(shrunk.smallest.problem);
-        if (is_detecting && TimeBudget::Clock::now() > *deadline) {
+        if (is_first_share && TimeBudget::Clock::now() > *deadline) {
             serving.begun = std::move(shrunk);
             return false;
         }
@@ -438,9 +505,18 @@ class Check {
     }
 
     std::optional<TimeBudget::Clock::time_point> shrink_deadline() const {
-        return time_.shrink_deadline(std::ranges::count_if(
-            rows_, [](const Serving& row) { return !row.ended && !row.stops.empty(); }));
+        return time_.shrink_deadline(std::ranges::count_if(rows_, [&](const Serving& row) {
+            return !row.ended && !row.stops.empty() && &row != shrinking_;
+        }));
     }
+
+    /// A kernel's first failure, until one of it is reported.
+    struct SeenFailure {
+        Case found;
+        Outcome outcome;
+        TimeBudget::Clock::time_point seen = TimeBudget::Clock::now();
+        bool is_told = false;
+    };
 
     struct Given {
         std::size_t row = 0;
@@ -457,6 +533,9 @@ class Check {
     std::vector<std::size_t> order_;  ///< in which rows take their turns
     std::map<const Kernel*, std::vector<Problem>> failing_problems_;  ///< as shrunk
     std::map<std::pair<const Kernel*, std::string>, std::vector<Problem>> explained_;
+    std::set<const Kernel*> failing_kernels_;
+    std::map<std::pair<const Kernel*, std::string>, SeenFailure> failures_;
+    const Serving* shrinking_ = nullptr;
     /// Failures whose bug is not reported yet, and one failure of each bug that is.
     std::vector<const RowResult*> unreported_, reported_;
     std::vector<Given> given_;  ///< by ticket

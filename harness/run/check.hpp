@@ -26,6 +26,8 @@ struct CheckOptions {
     std::int64_t cases = 1000;      ///< per row
     std::optional<double> seconds;  ///< in total; what comes first ends the run
     std::int64_t at_least = 0;  ///< drawn cases of a row, though time is up; not if it runs alone
+    /// A kernel that has failed is named after this, where its report takes longer.
+    double seconds_to_report = 5.0;
     std::uint64_t seed = 0;
     Shard shard;
     bool is_strict = false;  ///< what is imprecise fails
@@ -82,6 +84,8 @@ struct CheckObserver {
     /// The rows of one bug, in their order: those of a kernel on a device that fail at one smallest
     /// problem, or for one source line. Rows that fail so later come with `is_more`.
     std::function<void(const std::vector<const RowResult*>&, bool is_more)> bug_found;
+    /// A kernel's first failure, as it was found, where its report takes long.
+    std::function<void(const Case&, const Outcome&)> failure_waits;
     /// Cases done, of how many at most (0: not known), and rows that failed so far.
     std::function<void(std::int64_t done, std::int64_t most, std::int64_t failed)> progressed;
 };
@@ -91,9 +95,11 @@ struct CheckObserver {
 void decide_verdict(RowResult& result, const std::map<std::string, std::int64_t>& skips);
 
 /// Serves the rows round robin, one case each first, the suite's first property before the second;
-/// a row ends at its first failure or error, the one of lowest index. A failure is shrunk as soon
-/// as every row has had its first case. With a time limit, other rows of a kernel that failed take
-/// no more than `cases_beside_a_failure`. Results come in the rows' order.
+/// a row ends at its first failure or error, the one of lowest index. A failure is shrunk by one
+/// worker as soon as every row has had its first case, while the others (or the only one, by turns)
+/// run cases. With a time limit each failure has a share of it before any has more, and other rows
+/// of a kernel that failed take no more than `cases_beside_a_failure`. Results come in the rows'
+/// order.
 std::vector<RowResult> check_rows(const Suite& suite, const std::vector<Row>& rows,
                                   const CheckOptions& options, WorkerPool& pool,
                                   const CheckObserver& observer);

@@ -173,6 +173,61 @@ TEST_CASE("a failure is shrunk after the first case of every row") {
     CHECK(results.back().cases == 3);
 }
 
+TEST_CASE("rows go on while a failure is shrunk, on an only worker by turns") {
+    for (const int jobs : {1, 2, 4}) {
+        CAPTURE(jobs);
+        Bench bench;
+        std::size_t asked_before = 0, asked_after = 0;
+        bench.suite.on_shrink = [&](const Case& found, const Outcome& outcome,
+                                    const CaseRunner& runner) {
+            asked_before = bench.asked.size();
+            for (int i = 0; i < 100; ++i) runner(found);
+            asked_after = bench.asked.size();
+            return Shrunk{found, outcome, {}, 100};
+        };
+        const auto results =
+            bench.check({bench.row("fail"), bench.row("pass")}, {.cases = 2000}, jobs);
+        CHECK(asked_after > asked_before + 50);
+        CHECK(results[0].failure->runs == 100);
+        CHECK(results[1].cases == 2000);
+    }
+}
+
+TEST_CASE("a kernel that has failed is named once where its report takes long") {
+    Bench bench;
+    bench.suite.on_shrink = [&](const Case& found, const Outcome& outcome,
+                                const CaseRunner& runner) {
+        while (bench.named.empty()) runner(found);
+        for (int i = 0; i < 10; ++i) runner(found);
+        CHECK(bench.bugs.empty());
+        return Shrunk{found, outcome, {}, 1};
+    };
+    const std::vector<Row> rows{bench.row("fail"), bench.row("fail_at_1"), bench.row("pass")};
+    bench.check(rows, {.cases = 30, .seconds_to_report = 0.01});
+    CHECK(bench.named == std::vector<std::string>{"toy.forward/any"});
+    CHECK(bench.bugs.size() == 1);
+}
+
+TEST_CASE("of several kernels the one that fails with the least work is shrunk first") {
+    Bench bench;
+    bench.suite.on_draw = [&](const Row& row, std::uint64_t, std::int64_t index) {
+        const char* problem = row.kernel->name == "toy.forward/small" ? "in=2" : "in=9";
+        return Suite::Draw{case_on(row, Problem::parse(row.kernel->op->space, problem),
+                                   static_cast<std::uint64_t>(index)),
+                           ""};
+    };
+    std::vector<std::string> order;
+    bench.suite.on_shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner&) {
+        order.push_back(found.kernel + " " + found.property);
+        return Shrunk{found, outcome, {}, 1};
+    };
+    std::vector<Row> rows(30, bench.row("pass"));  // the others have failed before all have a case
+    rows[0] = bench.row("fail");
+    rows[1] = bench.row("fail", "toy.forward/small");
+    bench.check(rows, {.cases = 3});
+    CHECK(order == std::vector<std::string>{"toy.forward/small fail", "toy.forward/any fail"});
+}
+
 TEST_CASE("the failure or error of lowest index ends a row; a failure is shrunk, once") {
     for (const int jobs : {1, 2, 4}) {
         CAPTURE(jobs);

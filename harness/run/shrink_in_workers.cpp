@@ -38,12 +38,16 @@ class Shrinking {
         return limits_.deadline && std::chrono::steady_clock::now() > *limits_.deadline;
     }
 
-    Outcome run_alone(const Case& checked) { return pool_.run(checked, {.alone = true}); }
+    Outcome run(const Case& checked, Patience patience, bool alone) {
+        return pool_.run(checked,
+                         {.patience = patience, .alone = alone, .meanwhile = limits_.meanwhile});
+    }
+    Outcome run_alone(const Case& checked) { return run(checked, Patience::full, true); }
 
     CaseRunner trial_runner(bool alone) {
         return [this, alone](const Case& candidate) {
             if (is_late()) return Outcome::errored("no time is left");
-            return pool_.run(candidate, {.patience = Patience::trial, .alone = alone});
+            return run(candidate, Patience::trial, alone);
         };
     }
 
@@ -64,7 +68,7 @@ class Shrinking {
         Shrunk shrunk = search(found, outcome, alone);
         if (shrunk.outcome.discovery != Discovery::overstepped) return shrunk;
         if (is_late()) return {.smallest = found, .outcome = outcome, .runs = shrunk.runs};
-        shrunk.outcome = pool_.run(shrunk.smallest, {.alone = alone});
+        shrunk.outcome = run(shrunk.smallest, Patience::full, alone);
         if (shrunk.outcome.verdict == Verdict::failed) return shrunk;
         return {.smallest = found, .outcome = outcome, .runs = shrunk.runs};
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct ShrinkLimits {
     /// No candidate is run after it. The smallest case found so far is then not certified, and is
     /// still run once in a fresh process, unless it hangs.
     std::optional<std::chrono::steady_clock::time_point> deadline{};
+    /// What goes on while a candidate runs; see RunOptions.
+    std::function<void()> meanwhile{};
 };
 
 /// The smallest reproducer that the suite finds. A hang or a lack of memory is confirmed with the

@@ -96,6 +96,8 @@ class Bench {
                         text += " " + one->row.property_name();
                     bugs.push_back(text);
                 },
+            .failure_waits = [this](const Case& found,
+                                    const Outcome&) { named.push_back(found.kernel); },
             .progressed =
                 [this](auto done_now, auto most_now, auto) {
                     done = done_now;
@@ -112,7 +114,7 @@ class Bench {
     FakeSuite suite;
     std::vector<Asked> asked;
     std::vector<std::uint64_t> shrunk;
-    std::vector<std::string> ended, bugs;
+    std::vector<std::string> ended, bugs, named;
     std::int64_t done = 0, most = 0;
 };
 

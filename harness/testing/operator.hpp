@@ -28,16 +28,21 @@ inline Operator toy_operator(std::string name = "toy") {
             all.push_back(problem.on_axis("in", axis));
         return all;
     };
-    return {.name = std::move(name),
-            .space = ParameterSpace(
-                {{.name = "n", .minimum = 0},
-                 {.name = "in", .kind = ParameterKind::per_axis, .carries_rank = true}},
-                1, 2),
-            .inputs = {{.name = "x", .sizes = sizes},
-                       {.name = "w", .sizes = [](const Problem&) { return Sizes{1}; }}},
-            .outputs = {{.name = "y", .sizes = sizes}},
-            .passes = {{.name = "forward", .inputs = {"x", "w"}, .outputs = {"y"}},
-                       {.name = "grad_x", .inputs = {"dy", "w"}, .outputs = {"dx"}}}};
+    const auto work = [=](const Problem& problem) {
+        return static_cast<double>(element_count(sizes(problem)));
+    };
+    return {
+        .name = std::move(name),
+        .space =
+            ParameterSpace({{.name = "n", .minimum = 0},
+                            {.name = "in", .kind = ParameterKind::per_axis, .carries_rank = true}},
+                           1, 2),
+        .inputs = {{.name = "x", .sizes = sizes},
+                   {.name = "w", .sizes = [](const Problem&) { return Sizes{1}; }}},
+        .outputs = {{.name = "y", .sizes = sizes}},
+        .passes = {
+            {.name = "forward", .inputs = {"x", "w"}, .outputs = {"y"}, .multiply_adds = work},
+            {.name = "grad_x", .inputs = {"dy", "w"}, .outputs = {"dx"}, .multiply_adds = work}}};
 }
 
 /// A kernel of `toy`'s forward pass, as if registered at `kernels/<variant>.cu:7`.

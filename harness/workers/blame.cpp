@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <utility>
 
 #include "harness/workers/pool.hpp"
 
@@ -47,10 +48,20 @@ Outcome charged(const WorkerEnd& end, const Work& work, const std::string& slowe
 }  // namespace
 
 LoneResult WorkerPool::alone(const std::vector<Work>& works, Patience patience,
-                             const std::set<std::string>& without) const {
+                             const std::set<std::string>& without) {
     std::set<std::string> distrusted = crew_.distrusted();
     distrusted.insert(without.begin(), without.end());
-    return run_alone(crew_.options(), limits_, works, patience, std::move(distrusted));
+    // A worker that dies meanwhile is judged with nothing beside it.
+    const auto* const meanwhile = std::exchange(meanwhile_, nullptr);
+    const auto attend_others = [&] {
+        while (const auto event = crew_.next(0.0))
+            std::visit([this](const auto& what) { take(what); }, *event);
+        (*meanwhile)();
+    };
+    LoneResult result = run_alone(crew_.options(), limits_, works, patience, std::move(distrusted),
+                                  meanwhile ? attend_others : std::function<void()>());
+    meanwhile_ = meanwhile;
+    return result;
 }
 
 Outcome WorkerPool::judge(const WorkerHistory& history, const Task& task, const WorkerEnd& end) {
@@ -112,7 +123,7 @@ bool WorkerPool::find_culprit(const WorkerHistory& history) {
 }
 
 Outcome WorkerPool::unexplained(const WorkerHistory& history, const Work& work,
-                                const WorkerEnd& end) const {
+                                const WorkerEnd& end) {
     std::vector<Work> works;
     for (const Task& answered : history.in_order()) works.push_back(answered.work);
     const std::size_t count = works.size();

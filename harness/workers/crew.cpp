@@ -27,6 +27,8 @@ constexpr double death_seconds = 1.0;
 // An idle worker gets this time to end in good order, as a sanitizer or profiler wants.
 constexpr double exit_seconds = 5.0;
 constexpr int device_attempts = 3;
+// What goes on beside a lone worker is looked after this often.
+constexpr double meanwhile_seconds = 0.005;
 constexpr auto device_pause = std::chrono::milliseconds(500);
 
 /// Nothing for a line that is no answer: a kernel wrote it.
@@ -88,16 +90,31 @@ void Crew::start(Worker& worker) {
     for (const std::string& kernel : distrusted_) worker.process.send(encode(Distrust{kernel}));
 }
 
+std::span<const std::unique_ptr<Crew::Worker>> Crew::taking() const {
+    const std::span<const std::unique_ptr<Worker>> all(workers_);
+    return all.subspan(keeps_first_ && all.size() > 1 ? 1 : 0);
+}
+
+std::size_t Crew::most_tasks() const {
+    return keeps_first_ && workers_.size() == 1 ? 2 : options_.depth;
+}
+
 bool Crew::has_room() const {
-    return std::ranges::any_of(workers_,
-                               [&](const auto& worker) { return worker->load() < options_.depth; });
+    return std::ranges::any_of(taking(),
+                               [&](const auto& worker) { return worker->load() < most_tasks(); });
 }
 
 void Crew::give(Task task) {
     Worker& least_busy =
-        **std::ranges::min_element(workers_, {}, [](const auto& worker) { return worker->load(); });
+        **std::ranges::min_element(taking(), {}, [](const auto& worker) { return worker->load(); });
     least_busy.waiting.push_back(std::move(task));
     send(least_busy);
+}
+
+void Crew::give_first(Task task) {
+    Worker& first = *workers_.front();
+    first.waiting.push_back(std::move(task));
+    send(first);
 }
 
 bool Crew::withdraw(std::int64_t ticket) {
@@ -264,7 +281,7 @@ std::vector<Crew::Ended> Crew::finish() {
 
 LoneResult run_alone(WorkerPoolOptions options, const TimeLimits& limits,
                      const std::vector<Work>& works, Patience patience,
-                     std::set<std::string> distrusted) {
+                     std::set<std::string> distrusted, const std::function<void()>& meanwhile) {
     options.jobs = 1;
     options.depth = 1;
     options.strict_cases = std::numeric_limits<std::int64_t>::max();
@@ -273,7 +290,8 @@ LoneResult run_alone(WorkerPoolOptions options, const TimeLimits& limits,
     for (const Work& work : works) {
         crew.give({.work = work, .patience = patience});
         std::optional<Crew::Event> event;
-        while (!event) event = crew.next(1.0);
+        while (!(event = crew.next(meanwhile ? meanwhile_seconds : 1.0)))
+            if (meanwhile) meanwhile();
         if (auto* ended = std::get_if<Crew::Ended>(&*event)) {
             result.death = std::move(ended->end);
             return result;

@@ -6,9 +6,11 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -62,6 +64,11 @@ class Crew {
     bool has_room() const;
     /// Gives a task to the worker with the fewest.
     void give(Task task);
+    /// Gives a task to the first worker, whatever it has in hand.
+    void give_first(Task task);
+    /// Keeps the first worker for what `give_first` gives it: other tasks go to the others. An only
+    /// worker takes both, by turns.
+    void keep_first(bool is_kept) { keeps_first_ = is_kept; }
     bool withdraw(std::int64_t ticket);
     /// Kernels that all workers are told not to call on another's behalf.
     const std::set<std::string>& distrusted() const { return distrusted_; }
@@ -75,6 +82,9 @@ class Crew {
     struct Worker;
     using Clock = std::chrono::steady_clock;
 
+    /// Those that `give` gives tasks, and how many each has at most.
+    std::span<const std::unique_ptr<Worker>> taking() const;
+    std::size_t most_tasks() const;
     void start(Worker& worker);
     void send(Worker& worker);
     void receive(Worker& worker);
@@ -90,6 +100,7 @@ class Crew {
     std::set<std::string> distrusted_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::deque<Event> events_;
+    bool keeps_first_ = false;
     int unreachable_ = 0;  ///< workers in a row that could not reach their device
     Clock::time_point last_look_{};
 };
@@ -100,9 +111,10 @@ struct LoneResult {
 };
 
 /// Runs work, in this order, in a fresh worker whose heap and end are checked: what goes wrong
-/// there is this work's doing.
+/// there is this work's doing. `meanwhile` is called now and then.
 LoneResult run_alone(WorkerPoolOptions options, const TimeLimits& limits,
                      const std::vector<Work>& works, Patience patience = Patience::full,
-                     std::set<std::string> distrusted = {});
+                     std::set<std::string> distrusted = {},
+                     const std::function<void()>& meanwhile = {});
 
 }  // namespace gradverify

@@ -64,13 +64,33 @@ void WorkerPool::finish() {
     for (const Crew::Ended& ended : crew_.finish()) take(ended);
 }
 
-Outcome WorkerPool::run(const Work& work, RunOptions how) {
+/// What goes on beside a run, for as long as it takes.
+class WorkerPool::Meanwhile {
+  public:
+    Meanwhile(WorkerPool& pool, const RunOptions& how) : pool_(pool) {
+        if (!how.meanwhile) return;
+        pool_.meanwhile_ = &how.meanwhile;
+        pool_.crew_.keep_first(!how.alone);
+    }
+    ~Meanwhile() {
+        pool_.meanwhile_ = nullptr;
+        pool_.crew_.keep_first(false);
+    }
+    Meanwhile(const Meanwhile&) = delete;
+    Meanwhile& operator=(const Meanwhile&) = delete;
+
+  private:
+    WorkerPool& pool_;
+};
+
+Outcome WorkerPool::run(const Work& work, const RunOptions& how) {
+    const Meanwhile meanwhile(*this, how);
     Task task{.ticket = ticket_of_run, .work = work, .patience = how.patience};
     if (how.alone) {
         const LoneResult result = alone({work}, how.patience);
         return result.death ? blame(task, *result.death) : result.outcome;
     }
-    crew_.give(std::move(task));
+    how.meanwhile ? crew_.give_first(std::move(task)) : crew_.give(std::move(task));
     for (;;) {
         const auto found = std::ranges::find(answers_, ticket_of_run, &Answer::ticket);
         if (found != answers_.end()) {
@@ -78,6 +98,7 @@ Outcome WorkerPool::run(const Work& work, RunOptions how) {
             answers_.erase(found);
             return outcome;
         }
+        if (how.meanwhile) how.meanwhile();
         attend(1.0);
     }
 }

@@ -7,8 +7,10 @@
 //   - a kernel that the case only borrowed is blamed on its own rows: the case is run without it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +22,9 @@ namespace gradverify {
 struct RunOptions {
     Patience patience = Patience::full;
     bool alone = false;  ///< in a worker of its own, by `run_alone`
+    /// Called now and then, to take answers and submit more cases, which the other workers run.
+    /// Without it, nothing else is looked after.
+    std::function<void()> meanwhile{};
 };
 
 class WorkerPool {
@@ -35,6 +40,7 @@ class WorkerPool {
     /// **Errors** EnvironmentError when a worker can't be started; below also Interrupted.
     explicit WorkerPool(WorkerPoolOptions options);
 
+    int jobs() const { return std::max(crew_.options().jobs, 1); }
     bool has_room() const { return crew_.has_room(); }
     /// Cases whose answer `wait` has not yet returned.
     std::size_t in_flight() const { return in_flight_; }
@@ -49,12 +55,13 @@ class WorkerPool {
     void finish();
 
     /// Runs one case and waits for it; answers to others are kept for `wait`.
-    Outcome run(const Work& work, RunOptions how = {});
+    Outcome run(const Work& work, const RunOptions& how = {});
     /// Why the device can't be used; empty when it can. To be asked before any case is submitted.
     std::string probe(const std::string& device);
 
   private:
     static constexpr std::int64_t ticket_of_run = -1;
+    class Meanwhile;
 
     /// Waits for the crew's next event, and takes note of it.
     void attend(double seconds);
@@ -62,20 +69,22 @@ class WorkerPool {
     void take(const Crew::Ended& ended);
 
     LoneResult alone(const std::vector<Work>& works, Patience patience,
-                     const std::set<std::string>& without = {}) const;
+                     const std::set<std::string>& without = {});
     /// The outcome of a case whose worker died, of it or of an earlier one.
     Outcome judge(const WorkerHistory& history, const Task& task, const WorkerEnd& end);
     /// The outcome of a case that alone has killed its worker.
     Outcome blame(const Task& task, WorkerEnd end);
     /// Looks for an answered case that is to blame, and gives it a late answer; false without one.
     bool find_culprit(const WorkerHistory& history);
-    Outcome unexplained(const WorkerHistory& history, const Work& work, const WorkerEnd& end) const;
+    Outcome unexplained(const WorkerHistory& history, const Work& work, const WorkerEnd& end);
     void end_without_a_case(const WorkerHistory& history, const WorkerEnd& end);
 
     TimeLimits limits_;
     Crew crew_;
     std::deque<Answer> answers_;
     std::size_t in_flight_ = 0;
+    /// Of the `run` that is going on; null where it has none.
+    const std::function<void()>* meanwhile_ = nullptr;
 };
 
 }  // namespace gradverify
