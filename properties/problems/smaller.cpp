@@ -222,4 +222,14 @@ std::vector<Problem> smaller_problems(const SupportedProblems& supported, const 
     return Candidates(supported, problem).collect();
 }
 
+std::optional<Problem> smaller_by_one(const SupportedProblems& supported, const Problem& problem,
+                                      int which, std::int64_t value) {
+    Assignment values(*supported.domain_of(problem.rank()), problem);
+    values.unset(which);
+    if (!values.set_nearest(which, value)) return std::nullopt;
+    Problem smaller = values.problem(supported.op().space);
+    if (!(smaller < problem) || !supported.satisfies_predicates(smaller)) return std::nullopt;
+    return smaller;
+}
+
 }  // namespace gradverify

@@ -15,6 +15,11 @@ namespace gradverify {
 
 /// What the phases of shrinking may take; tests take less.
 struct ShrinkOptions {
+    /// Where the failure is far from the smallest problems: halving the way of each parameter to
+    /// its smallest value. Where it still is far then, also the descent.
+    RunBudget bisection{.runs = 300, .seconds = 5.0};
+    /// The nearest problems then, and those in a box that is too large to be run.
+    RunBudget far{.runs = 100, .seconds = 1.0};
     /// The nearest problems, tried first: most bugs show there.
     RunBudget near{.runs = 1000, .seconds = 3.0};
     /// Walking the shrink tree.
@@ -34,8 +39,8 @@ struct ShrinkOptions {
 };
 
 /// Shrinks the problem of the smallest failing case of `trials`, and says what is proven of it: the
-/// nearest problems first, then down the shrink tree, then every smaller supported problem in
-/// order, or every one in the problem's box where those are too many.
+/// nearest problems first (of a far one, by halving), then down the shrink tree, then every smaller
+/// supported problem in order, or every one in the problem's box where those are too many.
 Minimality shrink_problem(const SupportedProblems& supported, ProblemTrials& problems,
                           ShrinkTrials& trials, const ShrinkOptions& options);
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/shrinking/shrink_case.hpp"
 
+#include <cmath>
+#include <cstdlib>
+
 #include "properties/problems/enumerate.hpp"
 #include "properties/problems/generator.hpp"
+#include "properties/problems/smaller.hpp"
 
 namespace gradverify {
 namespace {
@@ -11,6 +15,9 @@ namespace {
 constexpr int rounds_maximum = 4;
 // How far from the smallest problem those are that are run first.
 constexpr std::int64_t near_distance = 2;
+// A failure that takes a larger distance than this hangs on one size, such as that of a launch's
+// grid or of its shared memory: what is near the smallest problems tells nothing of it.
+constexpr std::int64_t far_distance = 4096;
 
 class ProblemShrinker {
   public:
@@ -23,10 +30,14 @@ class ProblemShrinker {
           remaining_(supported, {.steps = options.enumeration_steps}) {}
 
     Minimality shrink() {
-        trials_.start(options_.near);
+        if (is_far()) {
+            trials_.start(options_.bisection);
+            bisect();
+        }
+        trials_.start(is_far() ? options_.far : options_.near);
         if (run_smaller_ones(near_distance)) return proven(all_smaller());
         for (int round = 0; round < rounds_maximum; ++round) {
-            trials_.start(options_.descent);
+            trials_.start(is_far() ? options_.bisection : options_.descent);
             walk(
                 problem_tree(supported_, smallest()),
                 [&](const Problem& problem) { return problems_.fails(problem); },
@@ -34,8 +45,8 @@ class ProblemShrinker {
             trials_.start(options_.certification);
             if (is_affordable() && run_smaller_ones(EnumerationLimits{}.distance))
                 return proven(all_smaller());
-            trials_.start(options_.box);
             const Problem top = smallest();
+            trials_.start(is_far() && exceeds_box_budget(top) ? options_.far : options_.box);
             const Minimality boxed = run_box(top);
             if (smallest() == top) return proven(boxed);
         }
@@ -44,6 +55,38 @@ class ProblemShrinker {
 
   private:
     const Problem& smallest() const { return trials_.smallest().problem; }
+
+    bool is_far() const { return smallest().distance() > far_distance; }
+
+    /// Takes each class of parameters to the least value that fails, if all above it do.
+    void bisect() {
+        const RankDomain& domain = *supported_.domain_of(smallest().rank());
+        for (const int which : domain.draw_order) {
+            const auto value_in = [&](const Problem& problem) {
+                return Assignment(domain, problem)[which];
+            };
+            const auto fails_at = [&](std::int64_t value) {
+                const auto smaller = smaller_by_one(supported_, smallest(), which, value);
+                return smaller && trials_.may_go_on() && problems_.fails(*smaller);
+            };
+            std::int64_t passes = domain.classes[static_cast<std::size_t>(which)].smallest;
+            if (fails_at(passes)) continue;
+            while (std::abs(value_in(smallest()) - passes) > 1 && trials_.may_go_on()) {
+                const std::int64_t middle = passes + (value_in(smallest()) - passes) / 2;
+                if (!fails_at(middle)) passes = middle;
+            }
+        }
+    }
+
+    /// Whether the box holds more problems than may be run, by its sides.
+    bool exceeds_box_budget(const Problem& top) const {
+        double problems = 1.0;
+        for (std::size_t i = 0; i < top.slots().size(); ++i) {
+            const std::int64_t usual = top.space().spec(top.slots()[i]).default_value;
+            problems *= 1.0 + std::abs(static_cast<double>(top[static_cast<int>(i)] - usual));
+        }
+        return problems > static_cast<double>(options_.box.runs);
+    }
 
     /// Runs the smaller problems in order, from where it last stopped. True when none is left.
     bool run_smaller_ones(std::int64_t distance) {

@@ -127,6 +127,21 @@ TEST_CASE("where smaller problems are too many, those in the box are run") {
     CHECK(least.of_is_least);
 }
 
+TEST_CASE("a failure that takes a large size is found by halving, in few runs") {
+    const Problem found = parsed("n=70001,c=3,in=2x3");
+    const auto shrunk_where = [&](const Fails& fails) {
+        return shrink_from(found, failing_where(fails));
+    };
+    const Shrunk grid = shrunk_where([](const Problem& p) { return p.scalar("n") >= 65536; });
+    CHECK(grid.smallest.problem.print() == "n=65536,in=1x1");
+    CHECK(grid.runs < 1000);
+    // What a small problem shows as well is shrunk to it, and certified.
+    const Shrunk small = shrunk_where([](const Problem& p) { return p.scalar("c") >= 2; });
+    CHECK(small.smallest.problem.print() == "c=2,in=1x1");
+    CHECK(small.minimal());
+    CHECK(small.runs < 100);
+}
+
 TEST_CASE("what dense data does not show at the smallest problem is shrunk, but not certified") {
     struct Line {
         std::function<bool(const Case&)> shows;

@@ -47,8 +47,8 @@ inline Case case_on(const TestKernel& kernel, const Problem& problem, std::uint6
 /// Options without time limits, so that a busy machine finds the same.
 inline ShrinkOptions patient() {
     ShrinkOptions options;
-    for (RunBudget* phase :
-         {&options.near, &options.descent, &options.certification, &options.box, &options.data})
+    for (RunBudget* phase : {&options.bisection, &options.far, &options.near, &options.descent,
+                             &options.certification, &options.box, &options.data})
         phase->seconds = 1e6;
     return options;
 }
