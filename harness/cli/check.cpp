@@ -257,7 +257,7 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         .failure_waits =
             [&](const Case& found, const Outcome& outcome) {
                 progress.clear();
-                say("\n" + report_seen(found, outcome));
+                say(report_seen(found));
                 if (json) json->write(json_of_seen(found, outcome));
             },
         .progressed = [&](auto done, auto most,

@@ -172,8 +172,8 @@ std::string in_general(const Generality& generality) {
                         13));
 }
 
-std::string header(const Case& checked, const Outcome& outcome, const std::string& yet = {}) {
-    return fmt::format("FAILED {}{}\n", checked.kernel, yet) +
+std::string header(const Case& checked, const Outcome& outcome) {
+    return fmt::format("FAILED {}\n", checked.kernel) +
            line("kernel", checked.kernel + " on " + checked.device) +
            line("property", wrapped(checked.property + ": " + outcome.message, 13));
 }
@@ -233,8 +233,9 @@ std::string report_bug(const std::vector<const RowResult*>& rows, const std::str
            line("replay", program + " repro " + shell_quoted(failure.smallest.print()));
 }
 
-std::string report_seen(const Case& found, const Outcome& outcome) {
-    return header(found, outcome, ", which is yet to be shrunk") + line("case", found.print());
+std::string report_seen(const Case& found) {
+    return fmt::format("FAILED {} on {}, yet to be shrunk: {} at {}\n", found.kernel, found.device,
+                       found.property, found.problem.print());
 }
 
 std::string report_more(const std::vector<const RowResult*>& rows) {

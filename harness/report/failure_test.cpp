@@ -62,6 +62,12 @@ TEST_CASE("a failed row tells kernel, property, problem, the worst elements, whe
 )");
 }
 
+TEST_CASE("a failure that is yet to be shrunk is one line") {
+    const RowResult row = failure_of("plain", "matches_reference", wrong_outcome());
+    CHECK(report_seen(row.failure->smallest) ==
+          "FAILED toy.forward/plain on cpu, yet to be shrunk: matches_reference at n=2,in=3\n");
+}
+
 TEST_CASE("a bug names each property that fails at its problem, and those that agree once") {
     const RowResult first = failure_of("plain", "matches_reference", Outcome::failed("differs"));
     const RowResult same = failure_of("plain", "repeatable", Outcome::failed("differs"));
