@@ -2,6 +2,7 @@
 #include "properties/explaining/challenges.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace gradverify {
@@ -64,6 +65,7 @@ void RuleChallenges::leave(const std::vector<Term>& clause, Values& now) {
 }
 
 std::int64_t RuleChallenges::any_value(int which) {
+    if (values_.is_block(which)) return values_.blocks()[random_.below(values_.blocks().size())];
     if (random_.one_in(12)) return telling_lengths[random_.below(std::size(telling_lengths))];
     const std::int64_t from =
         random_.one_in(2) ? values_.base(which) - 1 : values_.class_at(which).smallest;
@@ -76,19 +78,23 @@ void RuleChallenges::challenge(const Term& term, Values& now, bool exactly) {
     if (std::ranges::any_of(term.parameters, [&](int of) { return of >= values_.class_count(); }))
         return;
     std::int64_t edge = term.value;
-    if (term.modulus > 0) {
-        edge = random_.between(0, 3) * term.modulus + term.value;
-    } else if (term.kind == Term::Kind::product_at_least) {
-        double others = 1.0;
-        for (const int other : term.parameters) {
+    if (term.factors().size() > 1) {
+        std::int64_t others = 1;
+        for (const int other : term.factors()) {
             if (other == a) continue;
             // A prime limit shows only beside ones.
             std::int64_t& factor = at(now, other);
             if (random_.one_in(2)) factor = values_.class_at(other).smallest;
-            others *= static_cast<double>(factor);
+            others *= std::max<std::int64_t>(factor, 1);
         }
-        edge = others > 0.0 ? static_cast<std::int64_t>(static_cast<double>(edge) / others) : 1;
-    } else if (term.parameters.size() == 2) {
+        const std::int64_t multiple_of =
+            term.has_other() ? at(now, term.parameters.back()) : term.modulus;
+        edge = multiple_of == 0
+                   ? edge / others
+                   : random_.between(1, 3) * multiple_of / std::gcd(multiple_of, others);
+    } else if (term.modulus > 0) {
+        edge = random_.between(0, 3) * term.modulus + term.value;
+    } else if (term.has_other()) {
         const int b = term.parameters[0] == a ? term.parameters[1] : term.parameters[0];
         edge = at(now, b) * (random_.one_in(4) ? random_.between(1, 3) : 1);
     } else if (random_.one_in(3)) {
@@ -110,7 +116,7 @@ std::int64_t RuleChallenges::inside_gap(int which, std::int64_t edge) {
 std::vector<std::map<int, std::int64_t>> RuleChallenges::whole_tiles() const {
     std::map<int, std::vector<int>> classes_of;  // by parameter
     for (int which = 0; which < values_.class_count(); ++which)
-        if (!values_.class_at(which).is_fixed())
+        if (!values_.is_block(which) && !values_.class_at(which).is_fixed())
             classes_of[values_.parameter_of(which)].push_back(which);
     const auto with_tile = [&](std::initializer_list<int> parameters) {
         std::set<int> classes;

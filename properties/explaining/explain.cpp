@@ -70,7 +70,7 @@ void explain(const Kernel& kernel, Shrunk& shrunk, const CaseRunner& runner) {
     ShrinkTrials trials(shrunk.smallest, shrunk.outcome, runner);
     ProblemTrials problems(kernel, shrunk.smallest, trials);
     const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());
-    shrunk.generality = generalize(supported, shrunk.smallest.problem, problems, trials);
+    shrunk.generality = generalize(supported, shrunk.smallest, problems, trials);
     shrunk.values = values_of(shrunk, runner);
     shrunk.witnesses = witnesses_of(kernel, shrunk, runner);
 }

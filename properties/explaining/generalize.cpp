@@ -37,17 +37,18 @@ const FittedRule no_rule{{{}}};
 
 class Generalizer {
   public:
-    Generalizer(const SupportedProblems& supported, const Problem& smallest,
-                ProblemTrials& problems, ShrinkTrials& trials, const RunBudget& budget)
+    Generalizer(const SupportedProblems& supported, const Case& smallest, ProblemTrials& problems,
+                ShrinkTrials& trials, const RunBudget& budget)
         : supported_(supported),
-          values_(supported, smallest),
+          values_(supported, smallest.problem, smallest.setting.block_size),
           problems_(problems),
           trials_(trials),
           cost_of_(supported),
-          share_maximum_(std::max(work_share, times_smallest * cost_of_(smallest).share_of({}))),
+          share_maximum_(
+              std::max(work_share, times_smallest * cost_of_(smallest.problem).share_of({}))),
           half_{.runs = budget.runs / 2, .seconds = budget.seconds / 2.0},
-          challenges_(values_, seen_, smallest),
-          lines_(values_.domain().classes.size()) {}
+          challenges_(values_, seen_, smallest.problem),
+          lines_(static_cast<std::size_t>(values_.class_count())) {}
 
     Generality generalize() {
         add(values_.base(), true);
@@ -94,8 +95,9 @@ class Generalizer {
         if (!supported_.contains(problem) || cost_of_(problem).share_of({}) > share_maximum_ ||
             !may_go_on())
             return std::nullopt;
-        problems_.fails(problem);
-        const std::optional<bool> fails = problems_.shown(problem);
+        const int block = values_.block_size_of(*values);
+        problems_.fails(problem, block);
+        const std::optional<bool> fails = problems_.shown(problem, block);
         if (fails) add(*values, *fails);
         return fails;
     }
@@ -140,7 +142,8 @@ class Generalizer {
         int unfit = 0;
         for (int round = 0; round < rounds_maximum && may_go_on(); ++round) {
             if (seen_.size() < problems_of_rule) return std::nullopt;
-            const auto rule = fit_rule(seen_, {.texts = values_.value_texts()});
+            const auto rule =
+                fit_rule(seen_, {.texts = values_.value_texts(), .kinds = values_.kinds()});
             if (!rule && ++unfit == unfit_maximum) return std::nullopt;
             const std::size_t before = seen_.size();
             try_joint_problems(problems_of_challenge, rule ? *rule : no_rule);
@@ -185,7 +188,7 @@ class Generalizer {
         // Divisors first, as they bring others along; and again, as fewer changes may be cheaper.
         for (std::size_t before = 0; before != needed.size();) {
             before = needed.size();
-            for (const int which : values_.domain().draw_order) {
+            for (const int which : values_.draw_order()) {
                 auto fewer = needed;
                 if (fewer.erase(which) > 0 && passes(fewer)) needed = std::move(fewer);
             }
@@ -222,8 +225,9 @@ class Generalizer {
             for (const Term& term : clause) {
                 const int of = term.parameters.front();
                 const bool is_limit =
-                    term.kind == Term::Kind::at_least || term.kind == Term::Kind::at_most;
-                if (!is_limit || of >= class_count()) continue;
+                    term.parameters.size() == 1 &&
+                    (term.kind == Term::Kind::at_least || term.kind == Term::Kind::at_most);
+                if (!is_limit || of >= class_count() || values_.is_block(of)) continue;
                 std::int64_t near = at(surprise, of);
                 auto far = next_that(!fails, of, near, term.kind == Term::Kind::at_most);
                 while (far && std::abs(*far - near) > 1) {
@@ -291,8 +295,18 @@ class Generalizer {
         return name + " is " + joined(fails) + " but not " + joined(passes);
     }
 
+    /// Whether the kernel supports the base with another value of this one alone.
+    bool can_change_alone(int which) const {
+        return std::ranges::any_of(values_.spread(which), [&](std::int64_t value) {
+            Values alone = values_.base();
+            at(alone, which) = value;
+            return values_.with({{which, value}}) == alone &&
+                   supported_.contains(values_.problem_of(alone));
+        });
+    }
+
     std::string text_of_lines() const {
-        std::set<int> idle;
+        std::set<int> idle, tied;
         std::vector<std::string> matter;
         for (int which = 0; which < class_count(); ++which) {
             const auto& line = at(lines_, which);
@@ -300,12 +314,14 @@ class Generalizer {
                 std::ranges::all_of(line, [](const auto& entry) { return entry.second; });
             if (!always) matter.push_back(text_of_line(which));
             if (always && line.size() > 1) idle.insert(which);
+            if (!values_.class_at(which).is_fixed() && !can_change_alone(which)) tied.insert(which);
         }
         if (matter.empty() && idle.empty()) return "nothing else could be run";
         std::string text = may_go_on() ? "no simple rule fits" : "no rule was found in time";
         if (!matter.empty())
             text += "; with one parameter changed it fails where " + joined(matter, ", where ");
-        return text + text_of_idle(idle, " alone", "");
+        text += text_of_idle(idle, " alone", "");
+        return tied.empty() ? text : text + "; " + values_.names_of(tied) + " can't change alone";
     }
 
     const SupportedProblems& supported_;
@@ -325,7 +341,7 @@ class Generalizer {
 
 }  // namespace
 
-Generality generalize(const SupportedProblems& supported, const Problem& smallest,
+Generality generalize(const SupportedProblems& supported, const Case& smallest,
                       ProblemTrials& problems, ShrinkTrials& trials, const RunBudget& budget) {
     return Generalizer(supported, smallest, problems, trials, budget).generalize();
 }

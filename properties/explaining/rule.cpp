@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <set>
 
 namespace gradverify {
@@ -25,6 +26,8 @@ constexpr std::ptrdiff_t values_of_residue = 3;
 // A rule that is not complete must still hold on this share of what fails.
 constexpr double share_minimum = 0.25;
 constexpr std::int64_t moduli[] = {2, 3, 4, 5, 8, 16, 32, 64};
+// Vectors, warps and blocks.
+constexpr std::int64_t moduli_of_products[] = {4, 8, 16, 32, 64};
 
 using Some = std::vector<const Observation*>;
 
@@ -44,6 +47,12 @@ std::size_t count_in(const Some& some, const Clause& clause) {
     return count_in(some, FittedRule{{clause}});
 }
 
+template <class Condition>
+bool holds_on_all(const Some& some, const Condition& condition) {
+    return std::ranges::all_of(
+        some, [&](const Observation* one) { return condition.holds(one->values); });
+}
+
 void keep_where(const Term& term, Some& some) {
     std::erase_if(some, [&](const Observation* one) { return !term.holds(one->values); });
 }
@@ -57,10 +66,11 @@ std::set<std::int64_t> values_of(const Some& some, int parameter) {
 /// Terms that could separate the failing from the passing.
 class Candidates {
   public:
-    Candidates(const Some& failing, const Some& passing, ValueTexts texts)
+    Candidates(const Some& failing, const Some& passing, const FitOptions& options)
         : failing_(failing),
           passing_(passing),
-          texts_(texts),
+          texts_(options.texts),
+          kinds_(options.kinds),
           parameters_(static_cast<int>(failing.front()->values.size())) {
         for (int a = 0; a < parameters_; ++a) {
             failing_values_.push_back(values_of(failing, a));
@@ -76,6 +86,7 @@ class Candidates {
             for (const std::int64_t value : passing) add(Kind::unequal, {a}, value);
             if (!is_number(texts_, a)) continue;
             numbers_.push_back(a);
+            if (kind_of(a) == NumberKind::parameter) factors_.push_back(a);
             add(Kind::at_least, {a}, *failing.begin());
             add(Kind::at_most, {a}, *failing.rbegin());
             add_residues(a, failing, passing);
@@ -83,8 +94,7 @@ class Candidates {
         add_relations();
         add_products();
         std::erase_if(terms_, [&](const Term& term) {
-            return count_in(failing_, term) < failing_.size() ||
-                   count_in(passing_, term) == passing_.size();
+            return !holds_on_all(failing_, term) || holds_on_all(passing_, term);
         });
         return std::move(terms_);
     }
@@ -101,12 +111,16 @@ class Candidates {
             add(Kind::equal, {a}, at(seed.values, a));
         }
         std::erase_if(terms_, [&](const Term& term) {
-            return !term.holds(seed.values) || count_in(passing_, term) == passing_.size();
+            return !term.holds(seed.values) || holds_on_all(passing_, term);
         });
         return std::move(terms_);
     }
 
   private:
+    NumberKind kind_of(int parameter) const {
+        return kinds_.empty() ? NumberKind::parameter : at(kinds_, parameter);
+    }
+
     void add(Kind kind, std::vector<int> parameters, std::int64_t value = 0,
              std::int64_t modulus = 0) {
         terms_.push_back({kind, std::move(parameters), value, modulus});
@@ -116,16 +130,19 @@ class Candidates {
                       const std::set<std::int64_t>& passing) {
         for (const std::int64_t modulus : moduli)
             for (std::int64_t residue = 0; residue < modulus; ++residue) {
-                const auto is_pattern_of = [&](const std::set<std::int64_t>& values) {
-                    return std::ranges::count(values, residue, [&](std::int64_t value) {
-                               return value % modulus;
-                           }) >= values_of_residue;
-                };
-                if (is_pattern_of(failing)) add(Kind::residue, {a}, residue, modulus);
+                if (have_residue(failing, residue, modulus))
+                    add(Kind::residue, {a}, residue, modulus);
                 // With two residues, the other one is named instead.
-                if (modulus > 2 && is_pattern_of(passing))
+                if (modulus > 2 && have_residue(passing, residue, modulus))
                     add(Kind::other_residue, {a}, residue, modulus);
             }
+    }
+
+    static bool have_residue(const std::set<std::int64_t>& values, std::int64_t residue,
+                             std::int64_t modulus) {
+        return std::ranges::count(values, residue, [&](std::int64_t value) {
+                   return value % modulus;
+               }) >= values_of_residue;
     }
 
     void add_relations() {
@@ -140,28 +157,44 @@ class Candidates {
             }
     }
 
-    void add_product(std::vector<int> parameters) {
-        double least = HUGE_VAL;
-        for (const Observation* one : failing_)
-            least = std::min(least, product_of(one->values, parameters));
-        if (least < 0x1p62)
-            add(Kind::product_at_least, std::move(parameters), static_cast<std::int64_t>(least));
+    void add_product(const std::vector<int>& factors) {
+        const auto products_of = [&](const Some& some) {
+            std::set<std::int64_t> products;
+            for (const Observation* one : some) products.insert(product_of(one->values, factors));
+            return products;
+        };
+        const std::set<std::int64_t> failing = products_of(failing_),
+                                     passing = products_of(passing_);
+        if (*failing.begin() < std::numeric_limits<std::int64_t>::max())
+            add(Kind::at_least, factors, *failing.begin());
+        for (const std::int64_t modulus : moduli_of_products) {
+            if (have_residue(failing, 0, modulus)) add(Kind::residue, factors, 0, modulus);
+            if (have_residue(passing, 0, modulus)) add(Kind::other_residue, factors, 0, modulus);
+        }
+        for (const int of : numbers_) {
+            if (kind_of(of) != NumberKind::launch) continue;
+            std::vector<int> with_divisor = factors;
+            with_divisor.push_back(of);
+            add(Kind::multiple, with_divisor);
+            add(Kind::no_multiple, std::move(with_divisor));
+        }
     }
 
     void add_products() {
-        for (const int a : numbers_)
-            for (const int b : numbers_) {
+        for (const int a : factors_)
+            for (const int b : factors_) {
                 if (a >= b) continue;
                 add_product({a, b});
-                for (const int c : numbers_)
+                for (const int c : factors_)
                     if (b < c) add_product({a, b, c});
             }
     }
 
     const Some &failing_, &passing_;
     ValueTexts texts_;
+    std::span<const NumberKind> kinds_;
     int parameters_;
-    std::vector<int> numbers_;
+    std::vector<int> numbers_, factors_;
     std::vector<std::set<std::int64_t>> failing_values_, passing_values_;
     Clause terms_;
 };
@@ -247,7 +280,7 @@ std::optional<Clause> greedily(const Clause& terms, const Some& all_passing,
 std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
                                      const FitOptions& options) {
     const std::size_t terms_maximum = options.terms_maximum;
-    const Clause terms = Candidates(failing, passing, options.texts).necessary();
+    const Clause terms = Candidates(failing, passing, options).necessary();
     // All of them hold on all failing ones, so the cheapest are worth most.
     auto clause = best_two(terms, {}, passing);
     if (clause && clause->size() > terms_maximum) clause.reset();
@@ -260,7 +293,7 @@ std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
 
 /// One or two terms that hold on the first failing one, on no passing one, and on most others.
 std::optional<Clause> widest(const Some& failing, const Some& passing, const FitOptions& options) {
-    const Clause terms = Candidates(failing, passing, options.texts).limits_of(*failing.front());
+    const Clause terms = Candidates(failing, passing, options).limits_of(*failing.front());
     auto clause = best_two(terms, failing, passing);
     if (clause && count_in(failing, *clause) < options.failing_minimum) clause.reset();
     return clause;
@@ -275,7 +308,7 @@ std::optional<Clause> grow(Some failing, Some passing, const FitOptions& options
     };
     while (!passing.empty()) {
         if (clause.size() + 1 == options.terms_maximum) return std::nullopt;
-        const Clause terms = Candidates(failing, passing, options.texts).limits_of(seed);
+        const Clause terms = Candidates(failing, passing, options).limits_of(seed);
         if (terms.empty()) return std::nullopt;
         const double before = bits(failing.size(), passing.size());
         const auto best = std::ranges::max_element(terms, {}, [&](const Term& term) {

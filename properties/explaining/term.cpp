@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "harness/base/text.hpp"
 
 namespace gradverify {
@@ -20,7 +22,10 @@ struct Form {
     double cost;
 };
 
-/// By kind; `text_of` and `Term::cost` have exceptions for products and residues.
+// What a product costs, and each factor behind its first.
+constexpr double cost_of_product = 0.8, cost_of_factor = 0.3;
+
+/// By kind; `text_of` and `Term::cost` have exceptions for residues.
 constexpr Form forms[] = {
     {"{a} >= {v}", [](Int a, Int, const Term& t) { return a >= t.value; }, 1.0},
     {"{a} <= {v}", [](Int a, Int, const Term& t) { return a <= t.value; }, 1.1},
@@ -35,7 +40,6 @@ constexpr Form forms[] = {
     {"{a} is a multiple of {b}", [](Int a, Int b, const Term&) { return is_multiple(a, b); }, 1.9},
     {"{a} is no multiple of {b}", [](Int a, Int b, const Term&) { return !is_multiple(a, b); },
      1.9},
-    {"{product} >= {v}", nullptr, 0.0},
 };
 
 const Form& form_of(const Term& term) { return forms[static_cast<std::size_t>(term.kind)]; }
@@ -56,34 +60,34 @@ std::string print_value(ValueTexts texts, int parameter, Int value) {
     return at(texts, parameter).at(static_cast<std::size_t>(value));
 }
 
-double product_of(std::span<const Int> values, const std::vector<int>& parameters) {
-    double product = 1.0;
-    for (const int parameter : parameters) product *= static_cast<double>(at(values, parameter));
+Int product_of(std::span<const Int> values, std::span<const int> parameters) {
+    Int product = 1;
+    for (const int parameter : parameters)
+        if (__builtin_mul_overflow(product, at(values, parameter), &product))
+            return std::numeric_limits<Int>::max();
     return product;
 }
 
 bool Term::holds(std::span<const Int> values) const {
-    if (kind == Kind::product_at_least)
-        return product_of(values, parameters) >= static_cast<double>(value);
-    const Int b = parameters.size() > 1 ? at(values, parameters[1]) : 0;
-    return form_of(*this).holds(at(values, parameters.front()), b, *this);
+    const Int b = has_other() ? at(values, parameters.back()) : 0;
+    return form_of(*this).holds(product_of(values, factors()), b, *this);
 }
 
 std::string Term::print(std::span<const std::string> names, ValueTexts texts) const {
     std::vector<std::string> mine;
-    for (const int parameter : parameters) mine.push_back(at(names, parameter));
-    return fmt::format(fmt::runtime(text_of(*this)), fmt::arg("a", mine.front()),
-                       fmt::arg("b", mine.back()), fmt::arg("m", modulus),
-                       fmt::arg("v", print_value(texts, parameters.front(), value)),
-                       fmt::arg("product", joined(mine, " * ")));
+    for (const int parameter : factors()) mine.push_back(at(names, parameter));
+    return fmt::format(fmt::runtime(text_of(*this)), fmt::arg("a", joined(mine, " * ")),
+                       fmt::arg("b", at(names, parameters.back())), fmt::arg("m", modulus),
+                       fmt::arg("v", print_value(texts, parameters.front(), value)));
 }
 
 double Term::cost() const {
-    if (kind == Kind::product_at_least)
-        return 1.8 + 0.3 * static_cast<double>(parameters.size() - 1);
-    if (kind == Kind::residue && (modulus == 2 || value == 0)) return 1.5;
-    if (kind == Kind::other_residue && value == 0) return 1.6;
-    return form_of(*this).cost;
+    const auto factors_more = static_cast<double>(factors().size() - 1);
+    const double product =
+        factors_more > 0.0 ? cost_of_product + cost_of_factor * factors_more : 0.0;
+    if (kind == Kind::residue && (modulus == 2 || value == 0)) return 1.5 + product;
+    if (kind == Kind::other_residue && value == 0) return 1.6 + product;
+    return form_of(*this).cost + product;
 }
 
 }  // namespace gradverify

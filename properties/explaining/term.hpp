@@ -25,27 +25,31 @@ inline bool is_number(ValueTexts texts, int parameter) {
 /// `3`, or the text of the value where it is no number.
 std::string print_value(ValueTexts texts, int parameter, std::int64_t value);
 
-/// A condition on one parameter a, on two (a, b), or on the product of several.
+/// A condition on a, which is a parameter or the product of several, and on another parameter b
+/// where the kind speaks of one.
 struct Term {
     enum class Kind {
-        at_least,         ///< a >= value
-        at_most,          ///< a <= value
-        equal,            ///< a = value
-        unequal,          ///< a != value
-        residue,          ///< a mod modulus = value
-        other_residue,    ///< a mod modulus != value
-        same,             ///< a = b
-        different,        ///< a != b
-        less,             ///< a < b
-        no_more,          ///< a <= b
-        multiple,         ///< a is a multiple of b
-        no_multiple,      ///< a is no multiple of b
-        product_at_least  ///< the product >= value
+        at_least,       ///< a >= value
+        at_most,        ///< a <= value
+        equal,          ///< a = value
+        unequal,        ///< a != value
+        residue,        ///< a mod modulus = value
+        other_residue,  ///< a mod modulus != value
+        same,           ///< a = b
+        different,      ///< a != b
+        less,           ///< a < b
+        no_more,        ///< a <= b
+        multiple,       ///< a is a multiple of b
+        no_multiple     ///< a is no multiple of b
     };
     Kind kind = Kind::at_least;
-    std::vector<int> parameters;
+    std::vector<int> parameters;  ///< the factors of a, and b last
     std::int64_t value = 0, modulus = 0;
 
+    bool has_other() const { return kind >= Kind::same; }
+    std::span<const int> factors() const {
+        return std::span(parameters).first(parameters.size() - (has_other() ? 1 : 0));
+    }
     bool holds(std::span<const std::int64_t> values) const;
     /// `k >= 2`, `in_w is even`, `filter_w < in_w`
     std::string print(std::span<const std::string> names, ValueTexts texts = {}) const;
@@ -54,6 +58,7 @@ struct Term {
     bool operator==(const Term&) const = default;
 };
 
-double product_of(std::span<const std::int64_t> values, const std::vector<int>& parameters);
+/// The largest number where the product is beyond.
+std::int64_t product_of(std::span<const std::int64_t> values, std::span<const int> parameters);
 
 }  // namespace gradverify

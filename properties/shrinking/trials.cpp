@@ -10,7 +10,7 @@ namespace gradverify {
 ProblemTrials::ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTrials& trials)
     : kernel_(kernel), found_(found), trials_(trials) {
     is_canonical_ = fails_canonically(found.problem);
-    seen_[found.problem] = Seen::failed;
+    seen_[{found.problem, 0}] = Seen::failed;
 }
 
 std::vector<Case> ProblemTrials::dense(const Problem& problem) const {
@@ -31,8 +31,8 @@ bool ProblemTrials::fails_canonically(const Problem& problem) {
                                [&](const Case& candidate) { return trials_.fails(candidate); });
 }
 
-bool ProblemTrials::fails(const Problem& problem) {
-    const auto [known, is_new] = seen_.try_emplace(problem, Seen::nothing);
+bool ProblemTrials::fails(const Problem& problem, int block_size) {
+    const auto [known, is_new] = seen_.try_emplace({problem, block_size}, Seen::nothing);
     if (!is_new) return known->second == Seen::failed;
     Seen& state = known->second;
     std::vector<Case> candidates = dense(problem);
@@ -44,7 +44,8 @@ bool ProblemTrials::fails(const Problem& problem) {
         as_found.data = found_.data.is_explicit ? Data{} : found_.data;
         candidates.insert(candidates.begin(), as_found);
     }
-    return std::ranges::any_of(candidates, [&](const Case& candidate) {
+    return std::ranges::any_of(candidates, [&](Case& candidate) {
+        if (block_size > 0) candidate.setting.block_size = block_size;
         const Verdict verdict = trials_.run(candidate);
         if (verdict == Verdict::errored) state = Seen::errored, is_clean_ = false;
         if (verdict == Verdict::failed) state = Seen::failed;
@@ -53,15 +54,15 @@ bool ProblemTrials::fails(const Problem& problem) {
     });
 }
 
-std::optional<bool> ProblemTrials::known(const Problem& problem) const {
-    const auto found = seen_.find(problem);
+std::optional<bool> ProblemTrials::known(const Problem& problem, int block_size) const {
+    const auto found = seen_.find({problem, block_size});
     if (found == seen_.end() || found->second == Seen::errored) return std::nullopt;
     return found->second == Seen::failed;
 }
 
-std::optional<bool> ProblemTrials::shown(const Problem& problem) const {
-    const std::optional<bool> fails = known(problem);
-    if (fails && seen_.at(problem) == Seen::nothing) return std::nullopt;
+std::optional<bool> ProblemTrials::shown(const Problem& problem, int block_size) const {
+    const std::optional<bool> fails = known(problem, block_size);
+    if (fails && seen_.at({problem, block_size}) == Seen::nothing) return std::nullopt;
     return fails;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "harness/cases/suite.hpp"
@@ -75,12 +76,12 @@ class ProblemTrials {
     ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTrials& trials);
 
     /// Runs the problem's cases until one fails, unless it is known whether one does. What passes,
-    /// is vacuous or is skipped has not failed.
-    bool fails(const Problem& problem);
+    /// is vacuous or is skipped has not failed. With a block size, all its cases have that one.
+    bool fails(const Problem& problem, int block_size = 0);
     /// Whether it fails; nothing when it was not run, or when a run of it errored.
-    std::optional<bool> known(const Problem& problem) const;
+    std::optional<bool> known(const Problem& problem, int block_size = 0) const;
     /// The same; nothing also when no run of it compared a value other than zero.
-    std::optional<bool> shown(const Problem& problem) const;
+    std::optional<bool> shown(const Problem& problem, int block_size = 0) const;
 
     /// Whether dense cases show the failure on the found problem.
     bool is_canonical() const { return is_canonical_; }
@@ -99,7 +100,7 @@ class ProblemTrials {
     const Kernel& kernel_;
     const Case found_;
     ShrinkTrials& trials_;
-    std::map<Problem, Seen> seen_;
+    std::map<std::pair<Problem, int>, Seen> seen_;  ///< by problem and block size
     bool is_canonical_ = false;
     bool is_clean_ = true;
 };
