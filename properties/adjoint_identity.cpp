@@ -80,7 +80,7 @@ Outcome adjoint_identity(CaseContext& context) {
         // Where the reference contradicts itself, no kernel is charged.
         if (!is_right(context, result)) return outcome;
     }
-    return Outcome::skipped("no forward kernel is registered that is right on the problem");
+    return Outcome::skipped(why_no_forward(context));
 }
 
 }  // namespace gradverify

@@ -18,8 +18,7 @@ const std::string right = "passed: ";
 const std::string wrong =
     "failed: is not the adjoint of the forward kernel dot.forward/right: <dy, J v> differs from "
     "<g, v>";
-const std::string no_forward =
-    "skipped: no forward kernel is registered that is right on the problem";
+const std::string no_forward = "skipped: no registered forward kernel is right on the problem";
 
 // The forward kernels below are right where x[0] is 1, as here; y[1] has no cotangent.
 const std::string data = "n=2,c=2:data=dy[0]=3,w[0]=2,w[1]=5,x[0]=1,x[3]=4";
@@ -69,6 +68,17 @@ TEST_CASE("the identity is asked of each gradient that a call is asked for, with
         CHECK(said(run_among({line.kernel, forward}, "adjoint_identity", data + line.setting)) ==
               line.want);
     }
+}
+
+TEST_CASE("a skip says whether a forward kernel is missing, can't be called, or is wrong") {
+    const KernelDeclaration gradient = dot_kernel("backward/plain");
+    CHECK(said(run_among({gradient}, "adjoint_identity", data)) ==
+          "skipped: no forward kernel is registered");
+    for (const KernelDeclaration& forward :
+         {dot_kernel("forward/short").where("n", equals(1)),
+          dot_kernel("forward/adds", run_dot_product<true>).adds_to_outputs()})
+        CHECK(said(run_among({gradient, forward}, "adjoint_identity", data)) ==
+              "skipped: no registered forward kernel takes the problem and gives exact integers");
 }
 
 TEST_CASE("a forward kernel that is wrong along the direction is passed over for the next") {

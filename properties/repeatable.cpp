@@ -53,6 +53,7 @@ Outcome repeatable(CaseContext& context) {
             compare_outputs(second, same_as(context, first)),
             "two calls on the same buffers differ; a kernel that sums in a varying order, as "
             "with atomics, declares .not_deterministic()");
+        outcome.is_of_two_calls = true;
         // Bits may differ where values do not (a zero's sign, a NaN's payload): still a failure.
         outcome.verdict = Verdict::failed;
         return outcome;
@@ -76,10 +77,12 @@ Outcome repeatable(CaseContext& context) {
         outcome = combine(compare_outputs(moved, expected, context.checked().setting),
                           "moved pointers, another stream, block size or order of threads change "
                           "the result by more than rounding can");
+        outcome.is_of_two_calls = true;
         if (outcome.verdict == Verdict::failed) return outcome;
     }
     Outcome varied = combine(compare_outputs(second, expected),
                              "two calls on the same buffers differ by more than rounding can");
+    varied.is_of_two_calls = true;
     return varied.verdict == Verdict::failed ? varied : outcome;
 }
 

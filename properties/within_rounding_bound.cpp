@@ -26,28 +26,34 @@ std::vector<Rounding> output_roundings(const CaseContext& context) {
     return roundings;
 }
 
-// No transform rounds by more.
-constexpr double growth_maximum = 1e5;
+// No transform rounds by more units in the last place of a tensor's largest element, or by a larger
+// share of it.
+constexpr double growth_maximum = 1e5, share_maximum = 0x1p-4;
 
-/// Whether the largest errors could be a transform's: no element is missing or NaN.
-bool may_be_rounding(const Outcome& outcome, const CallResult& result) {
+/// Whether the errors could be a transform's: small against the tensor, with no element missing or
+/// NaN.
+bool may_be_rounding(const CaseContext& context, const Outcome& outcome, const CallResult& result,
+                     const std::vector<Expected>& expected) {
     if (!std::ranges::all_of(result.untouched, [](const auto& output) { return output.empty(); }))
         return false;
-    double error = 0.0, bound = 0.0;
-    for (const WrongElement& wrong : outcome.worst) {
-        if (!std::isfinite(wrong.got)) return false;
-        error = std::max(error, std::abs(wrong.got - wrong.want));
-        bound = std::max(bound, wrong.bound);
-    }
-    // Where nothing is added up, a transform may leave something.
-    return bound == 0.0 || error < growth_maximum * bound;
+    const std::vector<Rounding> roundings = output_roundings(context);
+    return std::ranges::all_of(outcome.worst, [&](const WrongElement& wrong) {
+        const auto at = std::ranges::find(expected, wrong.tensor, &Expected::tensor);
+        double largest = 0.0;
+        for (const double value : at->values) largest = std::max(largest, std::abs(value));
+        const auto output = static_cast<std::size_t>(at - expected.begin());
+        const double growth = growth_maximum * roundings[output].unit_roundoff;
+        return std::abs(wrong.got - wrong.want) < std::min(growth, share_maximum) * largest;
+    });
 }
 
-std::string advice(const CaseContext& context, const Outcome& outcome, const CallResult& result) {
+std::string advice(const CaseContext& context, const Outcome& outcome, const CallResult& result,
+                   const std::vector<Expected>& expected) {
     const KernelDeclaration& declared = context.declaration();
     const bool may_transform = context.op().algebra == Algebra::products &&
                                context.sums_integers_exactly() && !declared.saturates_results;
-    if (outcome.verdict != Verdict::failed || !may_transform || !may_be_rounding(outcome, result))
+    if (outcome.verdict != Verdict::failed || !may_transform ||
+        !may_be_rounding(context, outcome, result, expected))
         return {};
     return "; a kernel that transforms its data, as Winograd's and Fourier's convolutions do, "
            "declares .norm_wise(growth)";
@@ -62,7 +68,7 @@ Outcome within_rounding_bound(CaseContext& context) {
     const auto expected = context.oracle.within_rounding();
     Outcome outcome = combine(compare_outputs(result, expected, context.checked().setting),
                               "is further from the exact value than rounding can explain");
-    outcome.message += advice(context, outcome, result);
+    outcome.message += advice(context, outcome, result, expected);
     if (outcome.verdict == Verdict::failed) outcome.message += departing_step(context, result);
     outcome.sensitivity = sensitivity_of(expected, output_roundings(context));
     return outcome;

@@ -111,6 +111,10 @@ TEST_CASE("a kernel that may transform its data is told how to declare that") {
         {{1000, NAN}, false},
         // It may leave something where nothing is added up.
         {{0.001, 1}, true, {}, "w[0]=1,x[1]=1"},
+        // A whole term is none that a transform left.
+        {{1, 1}, false, {}, "w[0]=1,x[1]=1"},
+        {{0, 1}, false, {}, "w[0]=1,x[0]=1,x[1]=1"},
+        {{1, 0}, false, {}, "w[0]=1"},
         // These are held to other bounds, or are no sums of products.
         {off(1e4, 0), false, KernelDeclaration().norm_wise(2)},
         {{20, 1},

@@ -94,9 +94,12 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 std::string did_you_mean(std::string_view name, std::span<const std::string> names) {
     const std::size_t tolerated = std::max<std::size_t>(2, name.size() / 4);
     std::vector<std::pair<std::size_t, std::string>> close;
-    for (const std::string& candidate : names)
-        if (const std::size_t distance = edit_distance(name, candidate); distance <= tolerated)
+    for (const std::string& candidate : names) {
+        std::string_view word = candidate;
+        if (word.ends_with(".*") || word.ends_with("/*")) word.remove_suffix(2);
+        if (const std::size_t distance = edit_distance(name, word); distance <= tolerated)
             close.emplace_back(distance, candidate);
+    }
     if (close.empty()) return {};
     std::ranges::sort(close);
     std::vector<std::string> nearest;

@@ -32,7 +32,8 @@ std::string joined_or_none(std::span<const std::string> words);
 /// The parts between separators, empty ones included; one part when there is no separator.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// `; did you mean A or B?`, with at most three names, the closest first; or nothing.
+/// `; did you mean A or B?`, with at most three names, the closest first; or nothing. A pattern
+/// such as `A.*` is as close as `A`.
 std::string did_you_mean(std::string_view name, std::span<const std::string> names);
 
 /// `*` is any text, dots and slashes included, `?` one character, `[ab]` one of these.

@@ -78,6 +78,7 @@ std::string Outcome::to_json() const {
     json object{{"verdict", name_of(verdict)}};
     if (!message.empty()) object["message"] = message;
     if (is_refusal) object["refusal"] = true;
+    if (is_of_two_calls) object["two_calls"] = true;
     if (!worst.empty()) object["worst"] = worst;
     if (!maps.empty()) object["maps"] = maps;
     if (error_over_bound != 0.0) object["error_over_bound"] = number(error_over_bound);
@@ -103,6 +104,7 @@ Outcome Outcome::from_json(std::string_view line) {
         outcome.verdict = verdict_named(object.at("verdict").get<std::string>());
         outcome.message = object.value("message", "");
         outcome.is_refusal = object.value("refusal", false);
+        outcome.is_of_two_calls = object.value("two_calls", false);
         outcome.worst = object.value("worst", outcome.worst);
         outcome.maps = object.value("maps", outcome.maps);
         if (object.contains("error_over_bound"))

@@ -63,6 +63,7 @@ struct Outcome {
     Verdict verdict = Verdict::vacuous;  ///< vacuous: every expected value was zero
     std::string message;                 ///< of failed, skipped and errored: the reason
     bool is_refusal = false;          ///< skipped, since the launcher refused the problem as it may
+    bool is_of_two_calls = false;     ///< failed: what is wanted is what another call gave
     std::vector<WrongElement> worst;  ///< of failed, where elements can be named: the worst first
     std::vector<WrongMap> maps;
     double error_over_bound = 0.0;  ///< the largest; 0 where the comparison was exact

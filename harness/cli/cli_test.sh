@@ -86,6 +86,9 @@ refused 'another operator.s: name the kernels of one' list --problem in=5x5
 refused 'unknown parameter `m`' list conv.grad_weight/naive --problem m=1
 refused "no kernel matches 'conv.forwrd/naive'; did you mean conv.forward/naive" \
     list "$kernel" conv.forwrd/naive
+refused "no kernel matches 'conv'; did you mean conv.\*" list conv
+refused "no kernel matches 'cnov.forward'; did you mean conv.forward/\*" list cnov.forward
+refused "no kernel matches '_reduction'; did you mean '\*_reduction\*'" list _reduction
 holds "list says which kernels there are" grep -q 'conv.grad_weight/tree_reduction' err
 
 echo "== check"

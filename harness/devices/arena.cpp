@@ -69,8 +69,8 @@ std::string Arena::print_changes(std::size_t buffer, Zone zone, std::int64_t fir
         case Zone::after:
             break;
     }
-    return fmt::format("wrote {} past the end of {}, the first at {}[{}] of {}", count, name, name,
-                       first, count_of(buffer));
+    return fmt::format("wrote {} past the end of {}, the first at {}[{}], but {} has {}", count,
+                       name, name, first, name, count_of(buffer));
 }
 
 Arena::Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings& surroundings)

@@ -72,7 +72,7 @@ class Arena {
     std::vector<std::int64_t> untouched(std::size_t buffer) const;
 
     /// Writes to guards and inputs since `upload`, as in `wrote 2 elements past the end of dw, the
-    /// first at dw[6] of 6`.
+    /// first at dw[6], but dw has 6`.
     std::vector<std::string> stray_writes() const;
 
   private:

@@ -118,10 +118,10 @@ TEST_CASE("a write to a guard or an input is found, with its element") {
         const char* says;
     };
     Sample samples[] = {
-        {dense(), 1, {3}, "wrote 1 element past the end of y, the first at y[3] of 3"},
+        {dense(), 1, {3}, "wrote 1 element past the end of y, the first at y[3], but y has 3"},
         {dense(), 1, {-2}, "wrote 1 element before the start of y, the first at y[-2]"},
         {dense(), 0, {4}, "changed its input x (1 element, first x[4])"},
-        {dense(), 0, {5, 6}, "wrote 2 elements past the end of x, the first at x[5] of 5"},
+        {dense(), 0, {5, 6}, "wrote 2 elements past the end of x, the first at x[5], but x has 5"},
         {strided(),
          1,
          {2},
@@ -132,11 +132,11 @@ TEST_CASE("a write to a guard or an input is found, with its element") {
         {Rig({output({0, 4})}),
          0,
          {0},
-         "wrote 1 element past the end of y, the first at y[0] of 0"},
+         "wrote 1 element past the end of y, the first at y[0], but y has 0"},
         {beside_gap(Edge::end),
          0,
          {3},
-         "wrote 1 element past the end of y, the first at y[3] of 3"},
+         "wrote 1 element past the end of y, the first at y[3], but y has 3"},
         {beside_gap(Edge::begin),
          0,
          {-1},
@@ -202,7 +202,7 @@ TEST_CASE("in every type: values, poison, guards by turns, and what was written 
                     const std::string size = std::to_string(elements);
                     CHECK(found ==
                           std::vector{"wrote 2 elements past the end of y, the first at y[" + size +
-                                      "] of " + size});
+                                      "], but y has " + size});
                 }
 }
 

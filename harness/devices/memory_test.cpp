@@ -73,9 +73,9 @@ TEST_CASE("the first element past the end is caught at the access, as read or wr
                     const Ran ran = run(launcher, buffer, Edge::end);
                     CAPTURE(ran.error);
                     const std::string count = std::to_string(elements);
-                    CHECK(testing::contains(ran.error,
-                                            "past the end of dw, dw[" + count + "] of " + count +
-                                                ", in block (0, 0, 0), thread (0, 0, 0); "));
+                    CHECK(testing::contains(
+                        ran.error, "past the end of dw: dw[" + count + "], but dw has " + count +
+                                       " elements, in block (0, 0, 0), thread (0, 0, 0); "));
                     if (has_debug_information())
                         CHECK(testing::contains(ran.error, verb == "read"
                                                                ? "memory_kernels.cu:12: "
@@ -105,10 +105,11 @@ TEST_CASE("a write to the gap that the alignment leaves is found after the call"
     const Ran ran = run("write_past_end_f32", buffer_of(DType::f32, 6, 256, 0), Edge::end);
     CHECK(ran.error == "");
     CHECK(ran.stray_writes ==
-          std::vector<std::string>{"wrote 1 element past the end of dw, the first at dw[6] of 6"});
+          std::vector<std::string>{
+              "wrote 1 element past the end of dw, the first at dw[6], but dw has 6"});
     // None is left where the size is a multiple of the alignment.
     const Ran full = run("write_past_end_f32", buffer_of(DType::f32, 64, 256, 0), Edge::end);
-    CHECK(testing::contains(full.error, "past the end of dw, dw[64] of 64"));
+    CHECK(testing::contains(full.error, "past the end of dw: dw[64], but dw has 64 elements"));
 }
 
 }  // namespace gradverify

@@ -20,8 +20,14 @@ using Values = std::span<const std::int64_t>;
 constexpr std::int64_t large_from = 63;
 
 // For images and counts. Tails of tiles, vectors and warps begin and end beside powers of two.
-const std::vector<std::string> size_levels{"0",       "1",       "2 or 3", "2^i",
-                                           "2^i - 1", "2^i + 1", "other",  "63 or more"};
+const std::vector<std::string> size_levels{"0",
+                                           "1",
+                                           "2 or 3",
+                                           "4, 8, 16 or 32",
+                                           "7, 15 or 31",
+                                           "5, 9, 17 or 33",
+                                           "another below 63",
+                                           "63 or more"};
 
 int size_level(Values values) {
     const auto value = static_cast<std::uint64_t>(values[0]);

@@ -70,10 +70,10 @@ TEST_CASE("sizes fall into levels around the powers of two, what steps over an i
     const std::map<std::string, std::vector<std::int64_t>> sizes{{"0", {0}},
                                                                  {"1", {1}},
                                                                  {"2 or 3", {2, 3}},
-                                                                 {"2^i", {4, 8, 32}},
-                                                                 {"2^i - 1", {7, 15, 31}},
-                                                                 {"2^i + 1", {5, 9, 33}},
-                                                                 {"other", {6, 10, 62}},
+                                                                 {"4, 8, 16 or 32", {4, 8, 32}},
+                                                                 {"7, 15 or 31", {7, 15, 31}},
+                                                                 {"5, 9, 17 or 33", {5, 9, 33}},
+                                                                 {"another below 63", {6, 10, 62}},
                                                                  {"63 or more", {63, 64, 65, 768}}};
     const std::map<std::string, std::vector<std::int64_t>> steps{
         {"1", {1}}, {"2", {2}}, {"3", {3}}, {"4 to 7", {4, 7}}, {"8 or more", {8, 100}}};

@@ -17,6 +17,8 @@ namespace {
 // What fits a terminal.
 constexpr std::int64_t columns_maximum = 24, rows_maximum = 16;
 constexpr int slices_maximum = 3;
+// More ulps say no more than the two numbers do.
+constexpr double ulps_maximum = 1e5;
 // Digits that tell every float, or double, from all others.
 constexpr int digits_of_float = 9, digits_of_double = 17;
 
@@ -32,23 +34,30 @@ std::string print_index(std::span<const std::int64_t> index) {
     return text;
 }
 
-/// `, 3 ulps of f16`: how far off an element is, in ulps of its expected value.
+/// `, 3 ulps of f16`: how far off an element is, in ulps of its expected value; nothing where that
+/// is next to zero, or the element altogether wrong.
 std::string in_ulps(const WrongElement& element) {
     if (!element.dtype || !is_floating(*element.dtype)) return {};
     const double ulps =
         std::abs(element.got - element.want) / ulp_of(Rounding::of(*element.dtype), element.want);
+    if (!(ulps < ulps_maximum)) return {};
     return fmt::format(", {:.2g} ulps of {}", ulps, traits_of(*element.dtype).name);
 }
 
-std::string describe(const WrongElement& element) {
+std::string describe(const WrongElement& element, bool is_of_two_calls = false) {
     const bool is_integer = element.dtype && !is_floating(*element.dtype);
     const bool differ_as_floats = number(element.got) != number(element.want);
     const int digits = differ_as_floats && !is_integer ? digits_of_float : digits_of_double;
-    std::string text =
-        fmt::format("{}{}: got {}, want {}", element.tensor, print_index(element.index),
-                    number(element.got, digits), number(element.want, digits));
+    const std::string got = number(element.got, digits), want = number(element.want, digits);
+    std::string text = element.tensor + print_index(element.index) + ": ";
+    if (!is_of_two_calls)
+        text += fmt::format("got {}, want {}", got, want);
+    else if (got == want)
+        text += fmt::format("got {} in both calls", got);
+    else
+        text += fmt::format("got {} in one call, {} in the other", want, got);
     if (std::isnan(element.want)) return text;
-    if (!(element.bound > 0.0)) return text + " exactly";
+    if (!(element.bound > 0.0)) return is_of_two_calls ? text : text + " exactly";
     const double times = std::abs(element.got - element.want) / element.bound;
     text += fmt::format(", bound {:.2g}", element.bound);
     if (!std::isfinite(times)) return text;
@@ -131,7 +140,7 @@ std::string line(const char* label, const std::string& text) {
 std::string evidence(const Outcome& outcome) {
     std::string text;
     for (std::size_t i = 0; i < outcome.worst.size(); ++i)
-        text += line(i == 0 ? "worst" : "", describe(outcome.worst[i]));
+        text += line(i == 0 ? "worst" : "", describe(outcome.worst[i], outcome.is_of_two_calls));
     for (const WrongMap& map : outcome.maps) {
         if (map.total <= 1) continue;  // the worst element is all there is
         text +=
@@ -141,23 +150,29 @@ std::string evidence(const Outcome& outcome) {
     return text;
 }
 
+/// `2 of them have only zeros to compare, or were skipped`
+std::string silence(std::int64_t problems) {
+    return problems == 1
+               ? "1 of them has only zeros to compare, or was skipped"
+               : fmt::format("{} of them have only zeros to compare, or were skipped", problems);
+}
+
 std::string how_small(const Minimality& minimality) {
     switch (minimality.kind) {
         case Minimality::Kind::certified:
             if (minimality.of == 0) return "minimal, certified: no problem is smaller";
             if (minimality.silent > 0)
-                return fmt::format(
-                    "minimal, certified: of {} smaller problem{} none fails, and {} compare{} "
-                    "nothing",
-                    minimality.of, minimality.of == 1 ? "" : "s", minimality.silent,
-                    minimality.silent == 1 ? "s" : "");
+                return fmt::format("minimal, certified: of {} smaller problem{} none fails; {}",
+                                   minimality.of, minimality.of == 1 ? "" : "s",
+                                   silence(minimality.silent));
             if (minimality.of == 1) return "minimal, certified: the one smaller problem passes";
             return fmt::format("minimal, certified: all {} smaller problems pass", minimality.of);
         case Minimality::Kind::boxed:
             return fmt::format(
                 "boxed, {} of {}{}: so many problems between the default one and this were run and "
-                "pass",
-                minimality.passed, minimality.of_is_least ? "more than " : "", minimality.of);
+                "{}",
+                minimality.passed, minimality.of_is_least ? "more than " : "", minimality.of,
+                minimality.silent > 0 ? "none fails; " + silence(minimality.silent) : "pass");
         case Minimality::Kind::none:
             break;
     }

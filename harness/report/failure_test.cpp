@@ -94,6 +94,8 @@ TEST_CASE("a bug names each property that fails at its problem, and those that a
 TEST_CASE("an error within a type is told in its ulps, and doubles that differ look different") {
     CHECK(worst(1.5, 1.0, 0.25, DType::f16) ==
           "y[0]: got 1.5, want 1, bound 0.25 (2 times the bound, 5.1e+02 ulps of f16)");
+    CHECK(worst(1.5, 0.0, 0.25, DType::f32) ==
+          "y[0]: got 1.5, want 0, bound 0.25 (6 times the bound)");
     CHECK(worst(260.0, 256.5, 0.5, DType::bf16) ==
           "y[0]: got 260, want 256.5, bound 0.5 (7 times the bound, 1.8 ulps of bf16)");
     CHECK(worst(1.5, 1.0, 0.25) == "y[0]: got 1.5, want 1, bound 0.25 (2 times the bound)");
@@ -102,6 +104,17 @@ TEST_CASE("an error within a type is told in its ulps, and doubles that differ l
     CHECK(worst(0.1 + 0x1p-50, 0.1, 0x1p-51, DType::f64) ==
           "y[0]: got 0.10000000000000089, want 0.10000000000000001, bound 4.4e-16 (2 times the "
           "bound, 64 ulps of f64)");
+}
+
+TEST_CASE("what is compared between two calls is not said to be wanted") {
+    Outcome outcome = Outcome::failed("differs");
+    outcome.is_of_two_calls = true;
+    outcome.worst = {{.tensor = "y", .index = {0}, .got = 3.0, .want = 1.0},
+                     {.tensor = "y", .index = {1}, .got = NAN, .want = NAN}};
+    const std::string text = report_failure(failure_of("plain", "repeatable", outcome));
+    CHECK(contains(text, "y[0]: got 1 in one call, 3 in the other\n"));
+    CHECK(contains(text, "y[1]: got nan in both calls\n"));
+    CHECK(Outcome::from_json(outcome.to_json()).is_of_two_calls);
 }
 
 TEST_CASE("a certified problem says how many smaller ones pass; another is not called minimal") {
@@ -117,6 +130,10 @@ TEST_CASE("a certified problem says how many smaller ones pass; another is not c
               "boxed, 3 of 9: so many problems between the default one and this were run and\n"
               "             pass; 41 runs)\n");
     CHECK(contains(problem_line({boxed, 3, 9, true}), "(boxed, 3 of more than 9: "));
+    CHECK(contains(
+        problem_line({certified, 7, 7, false, 1}),
+        "(minimal, certified: of 7 smaller problems none fails; 1 of them has only zeros "));
+    CHECK(contains(problem_line({boxed, 3, 9, false, 2}), "none fails; 2 of them have only zeros"));
 }
 
 TEST_CASE("what fails in general and who is wrong stand behind the problem, if they are known") {

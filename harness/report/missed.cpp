@@ -44,12 +44,13 @@ int complete_remainders(const Kernel& kernel, const Coverage& coverage) {
 }
 
 std::string print_pairs(const PairsCovered& pairs) {
-    std::string text =
-        fmt::format("{} of {} pairs of levels", print_grouped(pairs.met), print_grouped(pairs.of));
-    if (pairs.missed.empty()) return text;
+    const std::string of =
+        fmt::format("{} combinations of two parameters' kinds of value", print_grouped(pairs.of));
+    if (pairs.missed.empty()) return "all " + of;
     const std::int64_t more = pairs.of - pairs.met - static_cast<std::int64_t>(pairs.missed.size());
-    return text + " (not " + joined(pairs.missed) +
-           (more > 0 ? ", " + print_grouped(more) + " more" : "") + ")";
+    return fmt::format("{} of {} (not {}{})", print_grouped(pairs.met), of,
+                       joined(pairs.missed, "; "),
+                       more > 0 ? "; and " + print_grouped(more) + " more" : "");
 }
 
 std::string words_of(const OfKernel& of) {
@@ -59,14 +60,17 @@ std::string words_of(const OfKernel& of) {
     if (const auto ulps = summarize(of.sensitivity); ulps && ulps->median_ulps == 0.0)
         text += "no error is too small; ";
     else if (ulps)
-        text += fmt::format("errors below {:.3g} ulps (at best {:.3g}); ", ulps->median_ulps,
-                            ulps->least_ulps);
+        text += fmt::format("errors below {:.3g} ulps, or {:.3g} in the most exact element; ",
+                            ulps->median_ulps, ulps->least_ulps);
     text += fmt::format("ran {} problem{}", print_grouped(coverage.problems()),
                         coverage.problems() == 1 ? "" : "s");
+    std::vector<std::string> held;
     if (of.narrowest->within_reach)
-        text += ", " + print_pairs(pairs_covered(coverage, *of.narrowest->within_reach));
+        if (const auto pairs = pairs_covered(coverage, *of.narrowest->within_reach); pairs.of > 0)
+            held.push_back(print_pairs(pairs));
     if (const int block = complete_remainders(kernel, coverage); block > 1)
-        text += fmt::format(", remainders by {}", block);
+        held.push_back(fmt::format("every remainder by {}", block));
+    if (!held.empty()) text += ", with " + joined(held, " and ");
     if (const auto conditions = kernel.conditions(); !conditions.empty())
         text += "; only with " + joined(conditions);
     return text;

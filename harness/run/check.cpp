@@ -395,22 +395,37 @@ class Check {
         unreported_.erase(first_ready, unreported_.end());
         std::ranges::sort(ready);  // the rows' order: all lie in one array
         while (!ready.empty()) {
-            const RowResult& first = *ready.front();
-            const auto is_same_bug = [&](const RowResult* result) {
-                const std::string line = source_line_in(first.message);
-                return is_of_one_kernel(result->row, first.row) &&
-                       (result->failure->smallest.problem == first.failure->smallest.problem ||
-                        (!line.empty() && source_line_in(result->message) == line));
-            };
-            const auto same =
-                std::stable_partition(ready.begin(), ready.end(), std::not_fn(is_same_bug));
-            const std::vector<const RowResult*> bug(same, ready.end());
-            const bool is_more = std::ranges::any_of(reported_, is_same_bug);
-            ready.erase(same, ready.end());
-            reported_.push_back(bug.front());
-            failures_.erase({first.row.kernel, first.row.device});
+            const std::vector<const RowResult*> bug = take_bug(ready);
+            const bool is_more = std::ranges::any_of(bug, [&](const RowResult* result) {
+                return std::ranges::any_of(
+                    reported_, [&](const RowResult* other) { return is_one_bug(*result, *other); });
+            });
+            reported_.insert(reported_.end(), bug.begin(), bug.end());
+            failures_.erase({bug.front()->row.kernel, bug.front()->row.device});
             if (observer_.bug_found) observer_.bug_found(bug, is_more);
         }
+    }
+
+    /// Whether two failures have one problem or one line of the kernel's source.
+    static bool is_one_bug(const RowResult& a, const RowResult& b) {
+        const std::string line = source_line_in(a.message);
+        return is_of_one_kernel(a.row, b.row) &&
+               (a.failure->smallest.problem == b.failure->smallest.problem ||
+                (!line.empty() && source_line_in(b.message) == line));
+    }
+
+    /// Takes the first failure, and all that are one bug with it or with another that is.
+    static std::vector<const RowResult*> take_bug(std::vector<const RowResult*>& failures) {
+        std::vector<const RowResult*> bug{failures.front()};
+        failures.erase(failures.begin());
+        for (std::size_t i = 0; i < bug.size(); ++i) {
+            const auto same = std::stable_partition(
+                failures.begin(), failures.end(),
+                [&](const RowResult* other) { return !is_one_bug(*bug[i], *other); });
+            bug.insert(bug.end(), same, failures.end());
+            failures.erase(same, failures.end());
+        }
+        return bug;
     }
 
     void count(Serving& serving, std::int64_t index, const Case& drawn, const Outcome& outcome) {
@@ -536,7 +551,7 @@ class Check {
     std::set<const Kernel*> failing_kernels_;
     std::map<std::pair<const Kernel*, std::string>, SeenFailure> failures_;
     const Serving* shrinking_ = nullptr;
-    /// Failures whose bug is not reported yet, and one failure of each bug that is.
+    /// Failures that are not reported yet, and those that are.
     std::vector<const RowResult*> unreported_, reported_;
     std::vector<Given> given_;  ///< by ticket
     std::int64_t done_ = 0, failed_ = 0;

@@ -158,6 +158,22 @@ TEST_CASE("rows that fail at one problem are one bug, which is explained once; l
           std::vector<std::string>{"bug fail fail_at_1"});
 }
 
+TEST_CASE("a failure joins a bug by the problem of one of its rows or by the line of another") {
+    Bench bench;
+    bench.suite.on_shrink = [](const Case& found, const Outcome&, const CaseRunner&) {
+        Case smallest = found;
+        if (found.property == "fail" || found.property == "fail_at_1")
+            smallest.problem = Problem::parse(found.problem.space(), "in=1");
+        const char* message = found.property == "fail" ? "differs" : "k.cu:3: read past";
+        return Shrunk{smallest, Outcome::failed(message), {Minimality::Kind::certified}, 1};
+    };
+    bench.check({bench.row("fail"), bench.row("fail_at_1"), bench.row("fail_from_3"),
+                 bench.row("fail_at_40")},
+                {.cases = 200});
+    CHECK(bench.bugs ==
+          std::vector<std::string>{"bug fail fail_at_1 fail_from_3", "more fail_at_40"});
+}
+
 TEST_CASE("a failure is shrunk after the first case of every row") {
     Bench bench;
     std::vector<Row> rows(60, bench.row("pass"));

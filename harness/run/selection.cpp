@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -59,6 +60,28 @@ std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
     return rows;
 }
 
+namespace {
+
+/// The kernels' names, and the patterns of their operators and passes: `conv.*`, `conv.forward/*`.
+std::vector<std::string> names_and_patterns(const std::vector<std::string>& names) {
+    std::set<std::string> all(names.begin(), names.end());
+    for (const std::string& name : names)
+        for (const char separator : {'.', '/'})
+            if (const std::size_t end = name.find(separator); end != std::string::npos)
+                all.insert(name.substr(0, end + 1) + "*");
+    return {all.begin(), all.end()};
+}
+
+/// What may be meant by a filter that selects nothing: a part of some names, or one that is close.
+std::string meant_by(const std::string& filter, const std::vector<std::string>& names) {
+    const std::string near = did_you_mean(filter, names_and_patterns(names));
+    const bool is_part = std::ranges::any_of(
+        names, [&](const std::string& name) { return name.find(filter) != std::string::npos; });
+    return near.empty() && is_part ? fmt::format("; did you mean '*{}*'?", filter) : near;
+}
+
+}  // namespace
+
 void require_each_filter(const std::vector<std::string>& filters) {
     const std::vector<std::string> names = names_of(Registry::instance().kernels());
     if (names.empty()) throw UsageError("no kernel is registered");
@@ -66,7 +89,7 @@ void require_each_filter(const std::vector<std::string>& filters) {
         if (std::ranges::none_of(
                 names, [&](const std::string& name) { return glob_matches(filter, name); }))
             throw UsageError(fmt::format("no kernel matches '{}'{}\n  there are {}", filter,
-                                         did_you_mean(filter, names), wrapped(joined(names), 12)));
+                                         meant_by(filter, names), wrapped(joined(names), 12)));
 }
 
 std::vector<UserProblem> read_user_problem(const std::string& text, const std::string& place,

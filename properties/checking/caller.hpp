@@ -24,6 +24,9 @@ class Caller {
     CallResult call(const Kernel& kernel, const std::vector<Array<double>>& inputs);
     CallResult call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                     const Setting& setting, const Surroundings& surroundings);
+    /// The case's kernel finds these numbers in its outputs.
+    CallResult call_with_outputs(const std::vector<Array<double>>& outputs,
+                                 const std::vector<Array<double>>& inputs);
     CallResult call_checked(const std::vector<Array<double>>& inputs);
     std::pair<CallResult, CallResult> call_twice(const std::vector<Array<double>>& inputs,
                                                  const Setting& setting);

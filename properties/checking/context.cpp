@@ -59,6 +59,21 @@ const Kernel* sound_forward(CaseContext& context, const std::set<const Kernel*>&
     return nullptr;
 }
 
+std::string why_no_forward(CaseContext& context) {
+    bool is_registered = false;
+    const auto inputs = context.inputs.of(context.op().forward());
+    for (const Kernel& kernel : context.registry().kernels()) {
+        if (kernel.pass != &context.op().forward() || &kernel == &context.kernel() ||
+            !kernel.on(context.checked().device))
+            continue;
+        is_registered = true;
+        if (can_be_partner(context, kernel) && can_take(kernel, inputs))
+            return "no registered forward kernel is right on the problem";
+    }
+    return is_registered ? "no registered forward kernel takes the problem and gives exact integers"
+                         : "no forward kernel is registered";
+}
+
 std::vector<Array<double>> inputs_along(CaseContext& context, const std::string& tensor,
                                         const Array<double>& direction) {
     const PassSpec& forward = context.op().forward();

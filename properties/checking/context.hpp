@@ -48,6 +48,8 @@ bool can_be_partner(const CaseContext& context, const Kernel& kernel);
 /// The first registered forward kernel of the case's operator on its device that gives the
 /// reference's very numbers on the case's values, and is not known to be `unsound`; null for none.
 const Kernel* sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound = {});
+/// Why there is none that is sound: no forward kernel is registered, can be called, or is right.
+std::string why_no_forward(CaseContext& context);
 
 /// The forward pass's inputs, one of them moved along a direction.
 std::vector<Array<double>> inputs_along(CaseContext& context, const std::string& tensor,

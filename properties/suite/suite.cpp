@@ -12,6 +12,7 @@
 #include "harness/devices/launch.hpp"
 #include "harness/numbers/autodiff/decisions.hpp"
 #include "properties/bench/measure.hpp"
+#include "properties/checking/held_outputs.hpp"
 #include "properties/data/dense.hpp"
 #include "properties/data/gen.hpp"
 #include "properties/data/seeds.hpp"
@@ -163,6 +164,8 @@ Outcome KernelSuite::run(std::string_view printed) const {
     Outcome outcome;
     try {
         outcome = property.check(context);
+        if (outcome.verdict == Verdict::failed)
+            outcome.message += misuse_of_held_outputs(context, outcome);
     } catch (const UndecidedComparison& undecided) {
         outcome = Outcome::skipped(undecided.what());
     } catch (const NotServed& reason) {

@@ -91,6 +91,35 @@ TEST_CASE("of two outputs one may be added to, and the other written over") {
                     20)[Verdict::failed] > 10);
 }
 
+TEST_CASE("a kernel that adds where it should write over is told so, and the reverse") {
+    const auto message_of = [](const std::string& kernel, const char* property,
+                               const std::string& rest) {
+        const Outcome outcome = run(kernel, property, rest);
+        CHECK(outcome.verdict == Verdict::failed);
+        return outcome.message;
+    };
+    for (const char* property : {"matches_reference", "stays_in_bounds"}) {
+        const std::string adds =
+            message_of("shared_factor.backward/bug_adds_to_dx", property, "n=1:data=zeros");
+        CAPTURE(adds);
+        CHECK(adds.find("; it adds to dx, which may hold anything before the call: write = ") !=
+              std::string::npos);
+        CHECK(adds.find("dw") == std::string::npos);
+    }
+    CHECK(message_of("shared_factor.backward/bug_overwrites_dw", "matches_reference",
+                     "n=1:data=zeros") ==
+          "differs from the reference; it writes over dw, which it declares to add to: write += "
+          "instead of =, or declare dw no longer");
+    // Not all of its elements are written.
+    CHECK(message_of("maxpool.grad_input/bug_not_cleared", "matches_reference", "in=3x3:dense=1")
+              .find("; it adds to dx, ") != std::string::npos);
+    for (const auto& [kernel, problem] :
+         {std::pair{"fc.forward/bug_a12_tail_of_tile", "n=1"},
+          {"conv.grad_input/bug_a03_remainder_unwritten", "in=1x2,stride=1x2"}})
+        CHECK(message_of(kernel, "matches_reference", std::string(problem) + ":dense=1")
+                  .find("it adds to") == std::string::npos);
+}
+
 TEST_CASE("an input that a kernel does not take, and says so, holds zeros") {
     for (const char* property : {"matches_reference", "within_rounding_bound", "repeatable"})
         check_all_agree("shifted.forward/without_b", property, 60);

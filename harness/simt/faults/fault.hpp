@@ -26,7 +26,8 @@ struct Fault {
     std::array<const void*, frames_maximum> frames{};
     std::size_t frame_count = 0;
 
-    /// `read past the end of w, w[6] of 6`; `shared_place` is from `SharedMemory::describe`.
+    /// `read past the end of w: w[6], but w has 6 elements`; `shared_place` is from
+    /// `SharedMemory::describe`.
     std::string what(const std::string& shared_place) const;
     /// The line of the access, or of the call in the kernel's file that led to it; "" if unknown.
     std::string source() const;

@@ -47,8 +47,9 @@ TEST_CASE("the first element past the end or before the start is an error at the
     for (const auto& [launcher, place] : accesses) {
         Buffer at_end(Edge::end);
         CHECK(at_end.error_of(launcher, 5) == "");
-        check_contains(at_end.error_of(launcher, 6),
-                       {place + "past the end of w, w[6] of 6, in block (0, 0, 0), "});
+        check_contains(
+            at_end.error_of(launcher, 6),
+            {place + "past the end of w: w[6], but w has 6 elements, in block (0, 0, 0), "});
         Buffer at_begin(Edge::begin);
         CHECK(at_begin.error_of(launcher, 0) == "");
         check_contains(at_begin.error_of(launcher, -1),
@@ -75,7 +76,9 @@ TEST_CASE("an error says what the kernel did, at the kernel's own line") {
         {"read_beyond_all_memory", 0, {"not aligned for it, or an access where no memory can be"}},
 #endif
         {"read_wild", 0, {"read at address 0x123456789000, where no buffer is"}},
-        {"clear_too_much", 25, {"kernels_faults.cu:46: ", "past the end of w, w[6] of 6"}},
+        {"clear_too_much",
+         25,
+         {"kernels_faults.cu:46: ", "past the end of w: w[6], but w has 6 elements"}},
         {"read_past_dynamic_shared", 0, {"past the end of the dynamic shared memory"}},
     };
     for (const auto& [launcher, element, parts] : faults)
@@ -86,17 +89,19 @@ TEST_CASE("the message is complete: line, access, element, thread, launch") {
     Buffer buffer(Edge::end);
     const std::string error = buffer.error_of("write_float", 7);
     const std::string place = error.substr(0, error.find(": "));
-    CHECK(error ==
-          place + ": write past the end of w, w[7] of 6, in block (0, 0, 0), thread (0, 0, 0); " +
-              place.substr(0, place.rfind(':')) + ":30: launch of write_element");
+    CHECK(error == place +
+                       ": write past the end of w: w[7], but w has 6 elements, in block (0, 0, 0), "
+                       "thread (0, 0, 0); " +
+                       place.substr(0, place.rfind(':')) + ":30: launch of write_element");
 }
 
 TEST_CASE("a fault of one thread of many names it, in every order") {
     simt_test::in_every_order([] {
         Buffer buffer(Edge::end);
-        check_contains(buffer.error_of("fault_behind_a_barrier", 6),
-                       {"past the end of w, w[6] of 6, in block (1, 0, 0), thread (5, 0, 0)",
-                        "launch of fault_behind_a_barrier"});
+        check_contains(
+            buffer.error_of("fault_behind_a_barrier", 6),
+            {"past the end of w: w[6], but w has 6 elements, in block (1, 0, 0), thread (5, 0, 0)",
+             "launch of fault_behind_a_barrier"});
     });
 }
 

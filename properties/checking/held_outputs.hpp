@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides whether a kernel does the wrong thing with what its outputs held before the call.
+#pragma once
+
+#include <string>
+
+#include "properties/checking/context.hpp"
+
+namespace gradverify {
+
+/// Where a failed kernel adds to outputs that it should write over, or writes over those that it
+/// declares to add to: says so, and what mends it. Empty for any other failure. Calls the kernel on
+/// the problem's dense data, since what is added may be zero on the case's own.
+std::string misuse_of_held_outputs(const CaseContext& context, const Outcome& failed);
+
+}  // namespace gradverify
