@@ -100,9 +100,8 @@ Outcome stays_in_bounds(CaseContext& context) {
     for (Expected& one : expected) one.admits_nan = true;
     if (combine(compare_outputs(second, expected, setting), "").verdict != Verdict::failed)
         outcome.message =
-            "an output is no number in either of two calls: it comes of memory outside the inputs, "
-            "which holds NaN, or is made of the inputs themselves, as of a root of what is "
-            "negative";
+            "an output is NaN: it is made from memory outside the inputs, which holds NaN, or from "
+            "the inputs themselves, as by the root of a negative number";
     return outcome;
 }
 

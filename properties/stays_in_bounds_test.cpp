@@ -16,7 +16,7 @@ namespace {
 
 const std::string memory = "an output depends on memory outside the inputs",
                   unwritten = "some outputs keep what was in memory before",
-                  no_number = "an output is no number in either of two calls";
+                  no_number = "an output is NaN: it is made from memory outside the inputs";
 
 Outcome outcome_of(const KernelDeclaration& kernel, Script script, const std::string& data,
                    bool is_exact = false) {

@@ -193,6 +193,18 @@ std::string header(const Case& checked, const Outcome& outcome) {
            line("property", wrapped(checked.property + ": " + outcome.message, 13));
 }
 
+/// The message without the clauses at its end that `told` ends with, too; its first clause stays.
+std::string_view without_shared_end(std::string_view message, std::string_view told) {
+    for (;;) {
+        const std::size_t mine = message.rfind("; "), other = told.rfind("; ");
+        if (mine == std::string_view::npos || other == std::string_view::npos ||
+            message.substr(mine) != told.substr(other))
+            return message;
+        message = message.substr(0, mine);
+        told = told.substr(0, other);
+    }
+}
+
 /// The other properties that fail at a problem: first those whose message is `told` as well.
 std::string also(const std::vector<const RowResult*>& rows, const std::string& told,
                  const Problem& problem) {
@@ -200,13 +212,14 @@ std::string also(const std::vector<const RowResult*>& rows, const std::string& t
     for (const RowResult* const row : rows) {
         const std::string& message = row->failure->outcome.message;
         const Problem& other = row->failure->smallest.problem;
+        const std::string property = row->row.property_name();
+        const std::string_view words = without_shared_end(message, told);
         if (other != problem)
-            lines.push_back(
-                fmt::format("{}, at {}: {}", row->row.property_name(), other.print(), message));
+            lines.push_back(fmt::format("{}, at {}: {}", property, other.print(), words));
         else if (message == told)
-            same.push_back(row->row.property_name());
+            same.push_back(property);
         else
-            lines.push_back(row->row.property_name() + ": " + message);
+            lines.push_back(fmt::format("{}: {}", property, words));
     }
     if (!same.empty()) lines.insert(lines.begin(), joined(same) + ": the same");
     std::string text;

@@ -80,6 +80,15 @@ TEST_CASE("a bug names each property that fails at its problem, and those that a
   problem    n=2,in=3 (minimal, certified: all 7 smaller problems pass; 41 runs)
   replay     gradverify repro 'v1:toy.forward/plain:matches_reference:cpu:n=2,in=3:data=x[0]=1'
 )");
+    const RowResult told = failure_of("plain", "matches_reference",
+                                      Outcome::failed("differs; it adds to y; k.cu:1: launch"));
+    const RowResult shorter = failure_of(
+        "plain", "repeatable", Outcome::failed("varies; by chance; it adds to y; k.cu:1: launch"));
+    const RowResult whole =
+        failure_of("plain", "stays_in_bounds", Outcome::failed("k.cu:1: launch"));
+    CHECK(contains(report_bug({&told, &shorter, &whole}, "gradverify"),
+                   "  also       repeatable: varies; by chance\n"
+                   "             stays_in_bounds: k.cu:1: launch\n"));
     RowResult elsewhere =
         failure_of("plain", "free_of_races", Outcome::failed("a.cu:1: left y[0]"));
     elsewhere.failure->smallest.problem = Problem::parse(first.row.kernel->op->space, "n=5,in=3");

@@ -67,7 +67,7 @@ std::string misuse_of_held_outputs(const CaseContext& context, const Outcome& fa
         if (use == Use::written_over && may_add)
             text += fmt::format(
                 "; it writes over {0}, which it declares to add to: write += instead of =, or "
-                "declare {0} no longer",
+                "take back the declaration",
                 name);
     }
     return text;

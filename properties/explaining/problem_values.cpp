@@ -117,7 +117,7 @@ ProblemValues::Row ProblemValues::with_sizes(Row values) const {
 std::optional<ProblemValues::Row> ProblemValues::with(
     const std::map<int, std::int64_t>& wanted) const {
     Assignment assigned(domain_);
-    std::int64_t block = base_.back();
+    std::int64_t block = blocks_.empty() ? 0 : base_.back();
     for (const auto& [which, value] : wanted) {
         if (is_block(which)) {
             block = *std::ranges::min_element(

@@ -23,6 +23,8 @@ using Clause = std::vector<Term>;
 constexpr std::size_t clauses_maximum = 2;
 // Values that must share a residue to make a pattern.
 constexpr std::ptrdiff_t values_of_residue = 3;
+// More values that are excluded one by one are a list, and no rule.
+constexpr std::ptrdiff_t excluded_maximum = 2;
 // A rule that is not complete must still hold on this share of what fails.
 constexpr double share_minimum = 0.25;
 constexpr std::int64_t moduli[] = {2, 3, 4, 5, 8, 16, 32, 64};
@@ -287,7 +289,8 @@ std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
     if (!clause) clause = greedily(terms, passing, terms_maximum, Worth::for_its_cost);
     // Cheap limits may use up the terms where a few residues would do.
     if (!clause) clause = greedily(terms, passing, terms_maximum, Worth::alone);
-    if (!clause) return std::nullopt;
+    if (!clause || std::ranges::count(*clause, Kind::unequal, &Term::kind) > excluded_maximum)
+        return std::nullopt;
     return FittedRule{{*std::move(clause)}};
 }
 

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <set>
 
 namespace {
 
@@ -145,6 +146,14 @@ TEST_CASE(
         const NumberKind kinds[] = {parameter, kind, parameter};
         CHECK(fitted(large, {.kinds = kinds}) != "a * b >= 18");
     }
+}
+
+TEST_CASE("two values may be excluded, and more are no rule") {
+    const auto all_but = [](std::set<std::int64_t> passing) {
+        return fitted(cube(12, [passing](const Values& v) { return !passing.contains(v[0]); }));
+    };
+    CHECK(all_but({2, 7}) == "a != 2 and a != 7");
+    CHECK(all_but({2, 5, 7, 11}).find("a != 2") == std::string::npos);
 }
 
 TEST_CASE("zero divides zero alone") {

@@ -109,7 +109,7 @@ TEST_CASE("a kernel that adds where it should write over is told so, and the rev
     CHECK(message_of("shared_factor.backward/bug_overwrites_dw", "matches_reference",
                      "n=1:data=zeros") ==
           "differs from the reference; it writes over dw, which it declares to add to: write += "
-          "instead of =, or declare dw no longer");
+          "instead of =, or take back the declaration");
     // Not all of its elements are written.
     CHECK(message_of("maxpool.grad_input/bug_not_cleared", "matches_reference", "in=3x3:dense=1")
               .find("; it adds to dx, ") != std::string::npos);
