@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# gradverify_add_executable(<target> <file>... [CUDA_ONLY <file.cu>...]): makes gradverify over these
-# files: .cu files are kernels, as in one call of gradverify_add_kernels, others (operators) sources.
+# gradverify_add_executable(<target> <file>... [CUDA_ONLY <file.cu>...] [CPU_HEADERS <folder>...]):
+# makes gradverify over these files: .cu files are kernels, as in one call of gradverify_add_kernels,
+# others (operators) sources.
 #
-# gradverify_add_kernels(<target> <file.cu>... [CUDA_ONLY <file.cu>...]): builds each file for every
-# device, those behind CUDA_ONLY for the device cuda alone, and adds it to the target. The files of
-# one call make one unit per device with local definitions alone, so variants of an inline helper are
-# neither merged nor reported as duplicates.
+# gradverify_add_kernels(<target> <file.cu>... [CUDA_ONLY <file.cu>...] [CPU_HEADERS <folder>...]):
+# builds each file for every device, those behind CUDA_ONLY for the device cuda alone, and adds it to
+# the target. The files of one call make one unit per device with local definitions alone, so variants
+# of an inline helper are neither merged nor reported as duplicates. On the cpu device headers are
+# looked for in CPU_HEADERS, then among ours for CUDA's names, then in the target's directories.
 #
 # The files see the target's include directories and definitions (but not its compile options), and
 # GRADVERIFY_UNIT_DEVICE as "cpu", "cpu-checked" (the cpu device again, with every memory access
@@ -29,7 +31,7 @@ set(GRADVERIFY_CPU_STEP "${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh" CACHE INTERNAL
     "Names the file in what a compiler says of it")
 
 function(gradverify_add_executable target)
-    cmake_parse_arguments(PARSE_ARGV 1 files "" "" "CUDA_ONLY")
+    cmake_parse_arguments(PARSE_ARGV 1 files "" "" "CUDA_ONLY;CPU_HEADERS")
     set(sources ${files_UNPARSED_ARGUMENTS})
     set(kernels ${sources})
     list(FILTER kernels INCLUDE REGEX "\\.cu$")
@@ -41,7 +43,8 @@ function(gradverify_add_executable target)
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
     target_link_libraries(${target} PRIVATE gradverify::main)
     if(kernels OR files_CUDA_ONLY)
-        gradverify_add_kernels(${target} ${kernels} CUDA_ONLY ${files_CUDA_ONLY})
+        gradverify_add_kernels(${target} ${kernels}
+            CUDA_ONLY ${files_CUDA_ONLY} CPU_HEADERS ${files_CPU_HEADERS})
     endif()
 endfunction()
 
@@ -49,7 +52,7 @@ function(gradverify_add_kernels target)
     if(NOT TARGET ${target})
         message(FATAL_ERROR "gradverify_add_kernels: no target `${target}`")
     endif()
-    cmake_parse_arguments(PARSE_ARGV 1 kernels "" "" "CUDA_ONLY")
+    cmake_parse_arguments(PARSE_ARGV 1 kernels "" "" "CUDA_ONLY;CPU_HEADERS")
     set(sources ${kernels_UNPARSED_ARGUMENTS})
     if(NOT sources AND NOT kernels_CUDA_ONLY)
         message(FATAL_ERROR "gradverify_add_kernels(${target}): no .cu file given")
@@ -64,6 +67,14 @@ function(gradverify_add_kernels target)
         message(FATAL_ERROR "gradverify_add_kernels(${target}): the linker drops kernels of a "
             "static library; make ${target} an OBJECT library, or an executable")
     endif()
+    set(cpu_headers)
+    foreach(folder IN LISTS kernels_CPU_HEADERS)
+        get_filename_component(folder "${folder}" ABSOLUTE)
+        if(NOT IS_DIRECTORY "${folder}")
+            message(FATAL_ERROR "gradverify_add_kernels(${target}): no folder ${folder}")
+        endif()
+        list(APPEND cpu_headers "${folder}")
+    endforeach()
     # A unit is named by its first file, so that another unit does not rebuild this one.
     set(all ${sources} ${kernels_CUDA_ONLY})
     list(GET all 0 first)
@@ -100,7 +111,7 @@ function(gradverify_add_kernels target)
             list(LENGTH objects number)
             set(stem "${folder}/${number}_${name}.${device}")
             if(device MATCHES "^cpu")
-                gradverify_compile_cpu(${target} "${source}" "${stem}" ${device})
+                gradverify_compile_cpu(${target} "${source}" "${stem}" ${device} "${cpu_headers}")
             else()
                 gradverify_compile_cuda(${target} "${source}" "${stem}")
             endif()
@@ -153,7 +164,7 @@ function(gradverify_precompile_prefix include_variable dependencies_variable fla
     set(${dependencies_variable} gradverify_prefix_${key} "${prefix}.gch" PARENT_SCOPE)
 endfunction()
 
-function(gradverify_compile_cpu target source stem device)
+function(gradverify_compile_cpu target source stem device cpu_headers)
     gradverify_target_flags(${target})
     separate_arguments(more_flags UNIX_COMMAND "${GRADVERIFY_CPU_FLAGS}")
     # -g1: the lines that a report names.
@@ -174,7 +185,8 @@ function(gradverify_compile_cpu target source stem device)
     endif()
     gradverify_wrapping_flags(flags)
     gradverify_precompile_prefix(prefix prefix_built "${flags}" ${device})
-    list(TRANSFORM GRADVERIFY_SIMT_INCLUDE PREPEND "-I" OUTPUT_VARIABLE simt_include_flags)
+    set(simt_include_flags ${cpu_headers} ${GRADVERIFY_SIMT_INCLUDE})
+    list(TRANSFORM simt_include_flags PREPEND "-I")
     set(step "${GRADVERIFY_CPU_STEP}" "${source}" ${target})
     add_custom_command(
         OUTPUT "${stem}.o"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # CUDA's headers that have nothing of their own on the CPU device are written into the build tree:
-# each includes the header of include/ that serves its names, or says that none does.
+# each includes the header of include/ that has its names.
 set(GRADVERIFY_SIMT_GENERATED "${CMAKE_CURRENT_BINARY_DIR}/include")
 
 # gradverify_simt_forwards(HEADER NAME...): a file that includes one of NAME gets HEADER.
@@ -12,19 +12,6 @@ function(gradverify_simt_forwards header)
 #pragma GCC system_header
 
 #include \"${header}\"
-")
-    endforeach()
-endfunction()
-
-# gradverify_simt_refuses(WHAT NAME...): a file that includes one of NAME, a part of WHAT, fails.
-function(gradverify_simt_refuses what)
-    foreach(name IN LISTS ARGN)
-        file(CONFIGURE OUTPUT "${GRADVERIFY_SIMT_GENERATED}/${name}" @ONLY CONTENT
-"// Stands for CUDA's header of this name, which the CPU device does not serve.
-#pragma once
-
-#error \"gradverify: <${name}> (${what}) runs on cuda only; name this file behind CUDA_ONLY in \
-gradverify_add_kernels, and the rest of the target still builds for the cpu device\"
 ")
     endforeach()
 endfunction()
@@ -60,6 +47,7 @@ gradverify_simt_forwards(cub/cub.cuh
     cub/block/block_reduce.cuh
     cub/warp/warp_reduce.cuh
     cub/warp/warp_scan.cuh)
+gradverify_simt_forwards(cublas_v2.h cublas_api.h)
 gradverify_simt_forwards(cuda_bf16.h cuda_bf16.hpp)
 gradverify_simt_forwards(cuda_fp16.h cuda_fp16.hpp)
 gradverify_simt_forwards(cuda_pipeline.h cuda_pipeline_primitives.h)
@@ -68,35 +56,70 @@ gradverify_simt_forwards(curand_kernel.h
     curand_philox4x32_x.h
     curand_uniform.h)
 gradverify_simt_forwards(gradverify_simt/mma.hpp mma.h)
-gradverify_simt_forwards(nvtx3/nvToolsExt.h nvToolsExt.h)
+gradverify_simt_forwards(nvtx3/nvToolsExt.h nvToolsExt.h nvtx3/nvToolsExtCudaRt.h)
 
-gradverify_simt_refuses("algorithms for the whole device"
+# What runs on cuda only is declared (gradverify_simt/cuda_only.hpp).
+gradverify_simt_forwards(gradverify_simt/cub_device.hpp
+    cub/device/device_adjacent_difference.cuh
     cub/device/device_for.cuh
     cub/device/device_histogram.cuh
+    cub/device/device_memcpy.cuh
+    cub/device/device_merge_sort.cuh
+    cub/device/device_partition.cuh
     cub/device/device_radix_sort.cuh
     cub/device/device_reduce.cuh
+    cub/device/device_run_length_encode.cuh
     cub/device/device_scan.cuh
+    cub/device/device_segmented_radix_sort.cuh
     cub/device/device_segmented_reduce.cuh
+    cub/device/device_segmented_sort.cuh
     cub/device/device_select.cuh
+    cub/device/device_transform.cuh)
+gradverify_simt_forwards(gradverify_simt/libcudacxx.hpp
+    cuda/atomic
+    cuda/barrier
+    cuda/pipeline
+    cuda/ptx)
+gradverify_simt_forwards(gradverify_simt/thrust.hpp
+    thrust/binary_search.h
     thrust/copy.h
+    thrust/count.h
+    thrust/device_malloc.h
+    thrust/device_free.h
     thrust/device_ptr.h
     thrust/device_vector.h
     thrust/execution_policy.h
+    thrust/extrema.h
     thrust/fill.h
+    thrust/find.h
     thrust/for_each.h
     thrust/functional.h
+    thrust/gather.h
+    thrust/generate.h
     thrust/host_vector.h
     thrust/inner_product.h
+    thrust/iterator/constant_iterator.h
+    thrust/iterator/counting_iterator.h
+    thrust/iterator/permutation_iterator.h
+    thrust/iterator/transform_iterator.h
+    thrust/iterator/zip_iterator.h
+    thrust/logical.h
+    thrust/pair.h
+    thrust/partition.h
     thrust/reduce.h
+    thrust/remove.h
+    thrust/replace.h
+    thrust/reverse.h
     thrust/scan.h
+    thrust/scatter.h
     thrust/sequence.h
     thrust/sort.h
+    thrust/swap.h
+    thrust/system/cuda/execution_policy.h
+    thrust/tabulate.h
     thrust/transform.h
-    thrust/transform_reduce.h)
-gradverify_simt_refuses(cuBLASLt cublasLt.h)
-gradverify_simt_refuses(cuDNN cudnn.h)
-gradverify_simt_refuses("curand's host interface" curand.h)
-gradverify_simt_refuses(libcu++ cuda/atomic)
-gradverify_simt_refuses("asynchronous barriers" cuda/barrier)
-gradverify_simt_refuses("asynchronous copies in stages" cuda/pipeline)
-gradverify_simt_refuses(PTX cuda/ptx)
+    thrust/transform_reduce.h
+    thrust/transform_scan.h
+    thrust/tuple.h
+    thrust/uninitialized_fill.h
+    thrust/unique.h)

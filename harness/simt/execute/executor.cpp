@@ -326,7 +326,11 @@ void Executor::place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size
 [[gnu::noinline]] void Executor::record_trap(int cuda_error, TrapText text, unit::Place place) {
     std::string message = short_place(place.file, place.line) + ": ";
     for (const char* piece : text) message += piece;
-    if (!unit::state.in_kernel) throw std::runtime_error(message);
+    if (!unit::state.in_kernel) {
+        // Noted, so that what the launcher makes of the exception does not hide it.
+        if (cuda_error == cudaErrorNotSupported) fail(cuda_error, message);
+        throw std::runtime_error(message);
+    }
     fail(cuda_error, message + thread_text());
 }
 

@@ -77,7 +77,7 @@ constexpr std::uint64_t parkings_until_stuck = 20000;
 
 void Executor::leave_fast_mode(unit::Place place) {
     if (!unit::state.in_kernel) {
-        trap(cudaErrorNotSupported, {"a barrier or a warp collective outside of a kernel"}, place);
+        trap(cudaErrorLaunchFailure, {"a barrier or a warp collective outside of a kernel"}, place);
     }
     const unsigned first = position_of_[unit::state.thread.rank];
     fast_ = false;

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "curand.h"
 #include "gradverify_simt/forced.hpp"
 #include "gradverify_simt/xorwow.hpp"
 

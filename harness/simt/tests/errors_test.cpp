@@ -105,6 +105,30 @@ TEST_CASE("what only a GPU does is an error that names its line, and the next la
     take_error();
 }
 
+TEST_CASE("a library that runs on cuda only is declared, and its call is an error of its line") {
+    CHECK(run("only_includes", 4) == std::vector<float>{0, 2, 4, 6});
+    CHECK(take_error() == "");
+    const std::pair<const char*, const char*> errors[] = {
+        {"calls_cublas_lt",
+         "declared.cu:101: cublasLtMatmul runs on cuda only: the cpu device has "
+         "no cuBLASLt"},
+        {"calls_cudnn", "declared.cu:111: cudnnCreateTensorDescriptor runs on cuda only"},
+        {"calls_curand", "declared.cu:121: curandCreateGenerator runs on cuda only"},
+        {"calls_nccl", "declared.cu:131: ncclGroupStart runs on cuda only"},
+        {"calls_cub", "declared.cu:141: cub::DeviceReduce::Sum runs on cuda only"},
+        {"makes_device_vector", "declared.cu:151: thrust::device_vector runs on cuda only"},
+        {"calls_thrust", "declared.cu:161: thrust::reduce runs on cuda only"},
+    };
+    for (const auto& [launcher, text] : errors) {
+        CAPTURE(launcher);
+        CHECK_THROWS_AS(run(launcher, 32), std::runtime_error);
+        CHECK(gradverify::simt::error_is_cuda_only());
+        check_contains(take_error(), {text});
+    }
+    check_contains(error_of("calls_libcudacxx"),
+                   {"declared.cu:171: cuda::barrier runs on cuda only", "thread (0, 0, 0)"});
+}
+
 TEST_CASE("a file behind CUDA_ONLY is left out on the cpu device, and the others are there") {
     const auto& all = simt_test::launchers();
     CHECK(!all.contains("cpu/tensor_cores"));

@@ -181,3 +181,8 @@ TEST_CASE("device memory is aligned, poisoned, and ends at an unmapped page") {
     }
     CHECK(gs::allocate_device(std::size_t{1} << 40) == nullptr);
 }
+
+TEST_CASE("a header of CPU_HEADERS is found before the cpu device's, a toolkit's is not") {
+    CHECK(run("product_of_own_header", 4)[0] == 24);
+    CHECK(gs::take_error() == "");
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declares cuBLASLt, which runs on cuda only.
+#pragma once
+#pragma GCC system_header
+
+#include "cublas_v2.h"
+#include "gradverify_simt/cuda_only.hpp"
+
+struct cublasLtContext {};
+using cublasLtHandle_t = cublasLtContext*;
+struct cublasLtMatmulDescOpaque_t;
+struct cublasLtMatmulPreferenceOpaque_t;
+struct cublasLtMatrixLayoutOpaque_t;
+struct cublasLtMatrixTransformDescOpaque_t;
+using cublasLtMatmulDesc_t = cublasLtMatmulDescOpaque_t*;
+using cublasLtMatmulPreference_t = cublasLtMatmulPreferenceOpaque_t*;
+using cublasLtMatrixLayout_t = cublasLtMatrixLayoutOpaque_t*;
+using cublasLtMatrixTransformDesc_t = cublasLtMatrixTransformDescOpaque_t*;
+struct cublasLtMatmulAlgo_t {
+    std::uint64_t data[8];
+};
+struct cublasLtMatmulHeuristicResult_t {
+    cublasLtMatmulAlgo_t algo;
+    std::size_t workspaceSize;
+    cublasStatus_t state;
+    float wavesCount;
+    int reserved[4];
+};
+
+enum cublasLtOrder_t {
+    CUBLASLT_ORDER_COL = 0,
+    CUBLASLT_ORDER_ROW = 1,
+    CUBLASLT_ORDER_COL32 = 2,
+};
+enum cublasLtPointerMode_t {
+    CUBLASLT_POINTER_MODE_HOST = 0,
+    CUBLASLT_POINTER_MODE_DEVICE = 1,
+    CUBLASLT_POINTER_MODE_DEVICE_VECTOR = 2,
+};
+enum cublasLtMatrixLayoutAttribute_t {
+    CUBLASLT_MATRIX_LAYOUT_TYPE = 0,
+    CUBLASLT_MATRIX_LAYOUT_ORDER = 1,
+    CUBLASLT_MATRIX_LAYOUT_ROWS = 2,
+    CUBLASLT_MATRIX_LAYOUT_COLS = 3,
+    CUBLASLT_MATRIX_LAYOUT_LD = 4,
+    CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT = 5,
+    CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET = 6,
+};
+enum cublasLtMatmulDescAttributes_t {
+    CUBLASLT_MATMUL_DESC_COMPUTE_TYPE = 0,
+    CUBLASLT_MATMUL_DESC_SCALE_TYPE = 1,
+    CUBLASLT_MATMUL_DESC_POINTER_MODE = 2,
+    CUBLASLT_MATMUL_DESC_TRANSA = 3,
+    CUBLASLT_MATMUL_DESC_TRANSB = 4,
+    CUBLASLT_MATMUL_DESC_TRANSC = 5,
+    CUBLASLT_MATMUL_DESC_FILL_MODE = 6,
+    CUBLASLT_MATMUL_DESC_EPILOGUE = 7,
+    CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8,
+    CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE = 10,
+    CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER = 11,
+    CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD = 12,
+    CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE = 13,
+    CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET = 15,
+    CUBLASLT_MATMUL_DESC_A_SCALE_POINTER = 17,
+    CUBLASLT_MATMUL_DESC_B_SCALE_POINTER = 18,
+    CUBLASLT_MATMUL_DESC_C_SCALE_POINTER = 19,
+    CUBLASLT_MATMUL_DESC_D_SCALE_POINTER = 20,
+    CUBLASLT_MATMUL_DESC_AMAX_D_POINTER = 21,
+    CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE = 22,
+    CUBLASLT_MATMUL_DESC_FAST_ACCUM = 25,
+    CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE = 26,
+};
+enum cublasLtMatrixTransformDescAttributes_t {
+    CUBLASLT_MATRIX_TRANSFORM_DESC_SCALE_TYPE = 0,
+    CUBLASLT_MATRIX_TRANSFORM_DESC_POINTER_MODE = 1,
+    CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA = 2,
+    CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSB = 3,
+};
+enum cublasLtEpilogue_t {
+    CUBLASLT_EPILOGUE_DEFAULT = 1,
+    CUBLASLT_EPILOGUE_RELU = 2,
+    CUBLASLT_EPILOGUE_RELU_AUX = 2 | 128,
+    CUBLASLT_EPILOGUE_BIAS = 4,
+    CUBLASLT_EPILOGUE_RELU_BIAS = 2 | 4,
+    CUBLASLT_EPILOGUE_RELU_AUX_BIAS = 2 | 4 | 128,
+    CUBLASLT_EPILOGUE_DRELU = 8 | 128,
+    CUBLASLT_EPILOGUE_DRELU_BGRAD = 8 | 16 | 128,
+    CUBLASLT_EPILOGUE_GELU = 32,
+    CUBLASLT_EPILOGUE_GELU_AUX = 32 | 128,
+    CUBLASLT_EPILOGUE_GELU_BIAS = 32 | 4,
+    CUBLASLT_EPILOGUE_GELU_AUX_BIAS = 32 | 4 | 128,
+    CUBLASLT_EPILOGUE_DGELU = 64 | 128,
+    CUBLASLT_EPILOGUE_DGELU_BGRAD = 64 | 16 | 128,
+    CUBLASLT_EPILOGUE_BGRADA = 256,
+    CUBLASLT_EPILOGUE_BGRADB = 512,
+};
+enum cublasLtReductionScheme_t {
+    CUBLASLT_REDUCTION_SCHEME_NONE = 0,
+    CUBLASLT_REDUCTION_SCHEME_INPLACE = 1,
+    CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE = 2,
+    CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE = 4,
+    CUBLASLT_REDUCTION_SCHEME_MASK = 7,
+};
+enum cublasLtMatmulPreferenceAttributes_t {
+    CUBLASLT_MATMUL_PREF_SEARCH_MODE = 0,
+    CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,
+    CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK = 3,
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES = 5,
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES = 6,
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES = 7,
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8,
+    CUBLASLT_MATMUL_PREF_MAX_WAVES_COUNT = 9,
+};
+enum cublasLtMatmulAlgoConfigAttributes_t {
+    CUBLASLT_ALGO_CONFIG_ID = 0,
+    CUBLASLT_ALGO_CONFIG_TILE_ID = 1,
+    CUBLASLT_ALGO_CONFIG_SPLITK_NUM = 2,
+    CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME = 3,
+    CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING = 4,
+    CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION = 5,
+    CUBLASLT_ALGO_CONFIG_STAGES_ID = 6,
+};
+
+inline cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
+    *handle = new cublasLtContext;
+    return CUBLAS_STATUS_SUCCESS;
+}
+inline cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
+    delete handle;
+    return CUBLAS_STATUS_SUCCESS;
+}
+inline const char* cublasLtGetStatusString(cublasStatus_t status) {
+    return cublasGetStatusString(status);
+}
+GRADVERIFY_SIMT_CUDA_ONLY(
+    "cuBLASLt", "", cublasStatus_t, cublasLtMatmul, cublasLtMatmulAlgoCapGetAttribute,
+    cublasLtMatmulAlgoCheck, cublasLtMatmulAlgoConfigGetAttribute,
+    cublasLtMatmulAlgoConfigSetAttribute, cublasLtMatmulAlgoGetHeuristic, cublasLtMatmulAlgoGetIds,
+    cublasLtMatmulAlgoInit, cublasLtMatmulDescCreate, cublasLtMatmulDescDestroy,
+    cublasLtMatmulDescGetAttribute, cublasLtMatmulDescInit, cublasLtMatmulDescSetAttribute,
+    cublasLtMatmulPreferenceCreate, cublasLtMatmulPreferenceDestroy,
+    cublasLtMatmulPreferenceGetAttribute, cublasLtMatmulPreferenceInit,
+    cublasLtMatmulPreferenceSetAttribute, cublasLtMatrixLayoutCreate, cublasLtMatrixLayoutDestroy,
+    cublasLtMatrixLayoutGetAttribute, cublasLtMatrixLayoutInit, cublasLtMatrixLayoutSetAttribute,
+    cublasLtMatrixTransform, cublasLtMatrixTransformDescCreate, cublasLtMatrixTransformDescDestroy,
+    cublasLtMatrixTransformDescSetAttribute)

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Declares cuDNN's functions of before its graphs, which run on cuda only.
+#pragma once
+#pragma GCC system_header
+
+#include "gradverify_simt/cuda_only.hpp"
+
+#define CUDNN_MAJOR 9
+#define CUDNN_MINOR 0
+#define CUDNN_PATCHLEVEL 0
+#define CUDNN_VERSION (CUDNN_MAJOR * 10000 + CUDNN_MINOR * 100 + CUDNN_PATCHLEVEL)
+#define CUDNN_DIM_MAX 8
+#define CUDNN_BN_MIN_EPSILON 0.0
+
+struct cudnnContext {};
+using cudnnHandle_t = cudnnContext*;
+#define GRADVERIFY_SIMT_DESCRIPTOR(NAME) \
+    struct cudnn##NAME##Struct;          \
+    using cudnn##NAME##Descriptor_t = cudnn##NAME##Struct*;
+GRADVERIFY_SIMT_DESCRIPTOR(Activation)
+GRADVERIFY_SIMT_DESCRIPTOR(CTCLoss)
+GRADVERIFY_SIMT_DESCRIPTOR(Convolution)
+GRADVERIFY_SIMT_DESCRIPTOR(Dropout)
+GRADVERIFY_SIMT_DESCRIPTOR(Filter)
+GRADVERIFY_SIMT_DESCRIPTOR(LRN)
+GRADVERIFY_SIMT_DESCRIPTOR(OpTensor)
+GRADVERIFY_SIMT_DESCRIPTOR(Pooling)
+GRADVERIFY_SIMT_DESCRIPTOR(RNN)
+GRADVERIFY_SIMT_DESCRIPTOR(RNNData)
+GRADVERIFY_SIMT_DESCRIPTOR(ReduceTensor)
+GRADVERIFY_SIMT_DESCRIPTOR(SpatialTransformer)
+GRADVERIFY_SIMT_DESCRIPTOR(Tensor)
+#undef GRADVERIFY_SIMT_DESCRIPTOR
+
+enum cudnnStatus_t {
+    CUDNN_STATUS_SUCCESS = 0,
+    CUDNN_STATUS_NOT_INITIALIZED = 1001,
+    CUDNN_STATUS_BAD_PARAM = 2000,
+    CUDNN_STATUS_NOT_SUPPORTED = 3000,
+    CUDNN_STATUS_INTERNAL_ERROR = 4000,
+    CUDNN_STATUS_EXECUTION_FAILED = 5000,
+};
+enum cudnnDataType_t {
+    CUDNN_DATA_FLOAT = 0,
+    CUDNN_DATA_DOUBLE = 1,
+    CUDNN_DATA_HALF = 2,
+    CUDNN_DATA_INT8 = 3,
+    CUDNN_DATA_INT32 = 4,
+    CUDNN_DATA_UINT8 = 6,
+    CUDNN_DATA_BFLOAT16 = 9,
+    CUDNN_DATA_INT64 = 10,
+};
+enum cudnnTensorFormat_t {
+    CUDNN_TENSOR_NCHW = 0,
+    CUDNN_TENSOR_NHWC = 1,
+    CUDNN_TENSOR_NCHW_VECT_C = 2,
+};
+enum cudnnMathType_t {
+    CUDNN_DEFAULT_MATH = 0,
+    CUDNN_TENSOR_OP_MATH = 1,
+    CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION = 2,
+    CUDNN_FMA_MATH = 3,
+};
+enum cudnnNanPropagation_t { CUDNN_NOT_PROPAGATE_NAN = 0, CUDNN_PROPAGATE_NAN = 1 };
+enum cudnnDeterminism_t { CUDNN_NON_DETERMINISTIC = 0, CUDNN_DETERMINISTIC = 1 };
+enum cudnnActivationMode_t {
+    CUDNN_ACTIVATION_SIGMOID = 0,
+    CUDNN_ACTIVATION_RELU = 1,
+    CUDNN_ACTIVATION_TANH = 2,
+    CUDNN_ACTIVATION_CLIPPED_RELU = 3,
+    CUDNN_ACTIVATION_ELU = 4,
+    CUDNN_ACTIVATION_IDENTITY = 5,
+    CUDNN_ACTIVATION_SWISH = 6,
+};
+enum cudnnPoolingMode_t {
+    CUDNN_POOLING_MAX = 0,
+    CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING = 1,
+    CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING = 2,
+    CUDNN_POOLING_MAX_DETERMINISTIC = 3,
+};
+enum cudnnSoftmaxAlgorithm_t {
+    CUDNN_SOFTMAX_FAST = 0,
+    CUDNN_SOFTMAX_ACCURATE = 1,
+    CUDNN_SOFTMAX_LOG = 2,
+};
+enum cudnnSoftmaxMode_t { CUDNN_SOFTMAX_MODE_INSTANCE = 0, CUDNN_SOFTMAX_MODE_CHANNEL = 1 };
+enum cudnnBatchNormMode_t {
+    CUDNN_BATCHNORM_PER_ACTIVATION = 0,
+    CUDNN_BATCHNORM_SPATIAL = 1,
+    CUDNN_BATCHNORM_SPATIAL_PERSISTENT = 2,
+};
+enum cudnnLRNMode_t { CUDNN_LRN_CROSS_CHANNEL_DIM1 = 0 };
+enum cudnnOpTensorOp_t {
+    CUDNN_OP_TENSOR_ADD = 0,
+    CUDNN_OP_TENSOR_MUL = 1,
+    CUDNN_OP_TENSOR_MIN = 2,
+    CUDNN_OP_TENSOR_MAX = 3,
+    CUDNN_OP_TENSOR_SQRT = 4,
+    CUDNN_OP_TENSOR_NOT = 5,
+};
+enum cudnnReduceTensorOp_t {
+    CUDNN_REDUCE_TENSOR_ADD = 0,
+    CUDNN_REDUCE_TENSOR_MUL = 1,
+    CUDNN_REDUCE_TENSOR_MIN = 2,
+    CUDNN_REDUCE_TENSOR_MAX = 3,
+    CUDNN_REDUCE_TENSOR_AMAX = 4,
+    CUDNN_REDUCE_TENSOR_AVG = 5,
+    CUDNN_REDUCE_TENSOR_NORM1 = 6,
+    CUDNN_REDUCE_TENSOR_NORM2 = 7,
+};
+enum cudnnReduceTensorIndices_t {
+    CUDNN_REDUCE_TENSOR_NO_INDICES = 0,
+    CUDNN_REDUCE_TENSOR_FLATTENED_INDICES = 1,
+};
+enum cudnnIndicesType_t { CUDNN_32BIT_INDICES = 0, CUDNN_64BIT_INDICES = 1 };
+enum cudnnRNNMode_t { CUDNN_RNN_RELU = 0, CUDNN_RNN_TANH = 1, CUDNN_LSTM = 2, CUDNN_GRU = 3 };
+enum cudnnDirectionMode_t { CUDNN_UNIDIRECTIONAL = 0, CUDNN_BIDIRECTIONAL = 1 };
+enum cudnnRNNInputMode_t { CUDNN_LINEAR_INPUT = 0, CUDNN_SKIP_INPUT = 1 };
+enum cudnnConvolutionMode_t { CUDNN_CONVOLUTION = 0, CUDNN_CROSS_CORRELATION = 1 };
+enum cudnnConvolutionFwdAlgo_t {
+    CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM = 0,
+    CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM = 1,
+    CUDNN_CONVOLUTION_FWD_ALGO_GEMM = 2,
+    CUDNN_CONVOLUTION_FWD_ALGO_DIRECT = 3,
+    CUDNN_CONVOLUTION_FWD_ALGO_FFT = 4,
+    CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING = 5,
+    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD = 6,
+    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED = 7,
+    CUDNN_CONVOLUTION_FWD_ALGO_COUNT = 8,
+};
+enum cudnnConvolutionBwdFilterAlgo_t {
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0 = 0,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1 = 1,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT = 2,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3 = 3,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD = 4,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED = 5,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING = 6,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT = 7,
+};
+enum cudnnConvolutionBwdDataAlgo_t {
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_0 = 0,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_1 = 1,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT = 2,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING = 3,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD = 4,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED = 5,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT = 6,
+};
+template <class Algorithm>
+struct cudnnAlgoPerf {
+    Algorithm algo;
+    cudnnStatus_t status;
+    float time;
+    std::size_t memory;
+    cudnnDeterminism_t determinism;
+    cudnnMathType_t mathType;
+    int reserved[3];
+};
+using cudnnConvolutionFwdAlgoPerf_t = cudnnAlgoPerf<cudnnConvolutionFwdAlgo_t>;
+using cudnnConvolutionBwdFilterAlgoPerf_t = cudnnAlgoPerf<cudnnConvolutionBwdFilterAlgo_t>;
+using cudnnConvolutionBwdDataAlgoPerf_t = cudnnAlgoPerf<cudnnConvolutionBwdDataAlgo_t>;
+
+inline cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
+    *handle = new cudnnContext;
+    return CUDNN_STATUS_SUCCESS;
+}
+inline cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
+    delete handle;
+    return CUDNN_STATUS_SUCCESS;
+}
+inline cudnnStatus_t cudnnSetStream(cudnnHandle_t, cudaStream_t) { return CUDNN_STATUS_SUCCESS; }
+// No call returns with an error.
+inline const char* cudnnGetErrorString(cudnnStatus_t) { return "CUDNN_STATUS_SUCCESS"; }
+inline std::size_t cudnnGetVersion() { return CUDNN_VERSION; }
+
+#define GRADVERIFY_SIMT_CUDNN(...) \
+    GRADVERIFY_SIMT_CUDA_ONLY("cuDNN", "", cudnnStatus_t, __VA_ARGS__)
+GRADVERIFY_SIMT_CUDNN(cudnnCreateActivationDescriptor, cudnnCreateCTCLossDescriptor,
+                      cudnnCreateConvolutionDescriptor, cudnnCreateDropoutDescriptor,
+                      cudnnCreateFilterDescriptor, cudnnCreateLRNDescriptor,
+                      cudnnCreateOpTensorDescriptor, cudnnCreatePoolingDescriptor,
+                      cudnnCreateRNNDataDescriptor, cudnnCreateRNNDescriptor,
+                      cudnnCreateReduceTensorDescriptor, cudnnCreateSpatialTransformerDescriptor,
+                      cudnnCreateTensorDescriptor, cudnnDestroyActivationDescriptor,
+                      cudnnDestroyCTCLossDescriptor, cudnnDestroyConvolutionDescriptor,
+                      cudnnDestroyDropoutDescriptor, cudnnDestroyFilterDescriptor,
+                      cudnnDestroyLRNDescriptor, cudnnDestroyOpTensorDescriptor,
+                      cudnnDestroyPoolingDescriptor, cudnnDestroyRNNDataDescriptor,
+                      cudnnDestroyRNNDescriptor, cudnnDestroyReduceTensorDescriptor,
+                      cudnnDestroySpatialTransformerDescriptor, cudnnDestroyTensorDescriptor)
+GRADVERIFY_SIMT_CUDNN(cudnnDeriveBNTensorDescriptor, cudnnGetConvolution2dDescriptor,
+                      cudnnGetConvolution2dForwardOutputDim, cudnnGetConvolutionNdForwardOutputDim,
+                      cudnnGetFilter4dDescriptor, cudnnGetPooling2dForwardOutputDim,
+                      cudnnGetTensor4dDescriptor, cudnnGetTensorNdDescriptor,
+                      cudnnGetTensorSizeInBytes, cudnnSetActivationDescriptor,
+                      cudnnSetCTCLossDescriptor, cudnnSetConvolution2dDescriptor,
+                      cudnnSetConvolutionGroupCount, cudnnSetConvolutionMathType,
+                      cudnnSetConvolutionNdDescriptor, cudnnSetDropoutDescriptor,
+                      cudnnSetFilter4dDescriptor, cudnnSetFilterNdDescriptor, cudnnSetLRNDescriptor,
+                      cudnnSetOpTensorDescriptor, cudnnSetPooling2dDescriptor,
+                      cudnnSetPoolingNdDescriptor, cudnnSetRNNDataDescriptor,
+                      cudnnSetReduceTensorDescriptor, cudnnSetSpatialTransformerNdDescriptor,
+                      cudnnSetTensor4dDescriptor, cudnnSetTensor4dDescriptorEx,
+                      cudnnSetTensorNdDescriptor)
+GRADVERIFY_SIMT_CUDNN(
+    cudnnActivationBackward, cudnnActivationForward, cudnnAddTensor,
+    cudnnBatchNormalizationBackward, cudnnBatchNormalizationForwardInference,
+    cudnnBatchNormalizationForwardTraining, cudnnCTCLoss, cudnnConvolutionBackwardBias,
+    cudnnConvolutionBackwardData, cudnnConvolutionBackwardFilter,
+    cudnnConvolutionBiasActivationForward, cudnnConvolutionForward, cudnnDropoutBackward,
+    cudnnDropoutForward, cudnnDropoutGetReserveSpaceSize, cudnnDropoutGetStatesSize,
+    cudnnFindConvolutionBackwardDataAlgorithm, cudnnFindConvolutionBackwardDataAlgorithmEx,
+    cudnnFindConvolutionBackwardFilterAlgorithm, cudnnFindConvolutionBackwardFilterAlgorithmEx,
+    cudnnFindConvolutionForwardAlgorithm, cudnnFindConvolutionForwardAlgorithmEx,
+    cudnnGetCTCLossWorkspaceSize, cudnnGetConvolutionBackwardDataAlgorithm_v7,
+    cudnnGetConvolutionBackwardDataWorkspaceSize, cudnnGetConvolutionBackwardFilterAlgorithm_v7,
+    cudnnGetConvolutionBackwardFilterWorkspaceSize, cudnnGetConvolutionForwardAlgorithm_v7,
+    cudnnGetConvolutionForwardWorkspaceSize, cudnnGetReductionWorkspaceSize,
+    cudnnLRNCrossChannelBackward, cudnnLRNCrossChannelForward, cudnnOpTensor, cudnnPoolingBackward,
+    cudnnPoolingForward, cudnnRNNForward, cudnnReduceTensor, cudnnScaleTensor, cudnnSetTensor,
+    cudnnSoftmaxBackward, cudnnSoftmaxForward, cudnnSpatialTfGridGeneratorBackward,
+    cudnnSpatialTfGridGeneratorForward, cudnnSpatialTfSamplerBackward, cudnnSpatialTfSamplerForward,
+    cudnnTransformTensor)
+#undef GRADVERIFY_SIMT_CUDNN

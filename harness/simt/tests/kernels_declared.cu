@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Headers of libraries that run on cuda only: a file that includes them runs, up to a call.
+#ifndef __NVCC__  // a GPU's machine may lack some of the libraries, and calls them
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#include <cudnn.h>
+#include <curand.h>
+#include <curand_kernel.h>
+#include <nccl.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
+#include <thrust/device_vector.h>
+#include <thrust/execution_policy.h>
+#include <thrust/functional.h>
+#include <thrust/host_vector.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/reduce.h>
+#include <thrust/sort.h>
+#include <thrust/transform_reduce.h>
+#include <thrust/tuple.h>
+#include <cub/cub.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cuda/atomic>
+#include <cuda/barrier>
+#include <cuda/pipeline>
+#include <cuda/ptx>
+
+#include "harness/simt/tests/launcher.hpp"
+
+// What real files have at their beginning.
+static cublasLtHandle_t lt;
+static cudnnTensorDescriptor_t tensor;
+static ncclComm_t communicator;
+static curandGenerator_t generator;
+static thrust::device_vector<float> vector;
+static void check(cudnnStatus_t status) {
+    if (status != CUDNN_STATUS_SUCCESS) std::exit(EXIT_FAILURE);
+}
+#define CHECK_LT(CALL) \
+    if (const cublasStatus_t status = (CALL); status != CUBLAS_STATUS_SUCCESS) std::exit(1)
+
+__global__ void twice_declared(float* data) { data[threadIdx.x] *= 2.0f; }
+LAUNCHER(only_includes) {
+    cudnnHandle_t handle;
+    CHECK_LT(cublasLtCreate(&lt));
+    check(cudnnCreate(&handle));
+    check(cudnnSetStream(handle, call.stream));
+    const thrust::host_vector<float> on_host(4, 1.0f);
+    float* const data = thrust::raw_pointer_cast(thrust::device_pointer_cast(call.data));
+    if (vector.empty() && on_host.size() == 4) twice_declared<<<1, call.count>>>(data);
+    check(cudnnDestroy(handle));
+    CHECK_LT(cublasLtDestroy(lt));
+}
+LAUNCHER(calls_cublas_lt) {
+    const float one = 1.0f;
+#line 101 "declared.cu"
+    CHECK_LT(cublasLtMatmul(lt, nullptr, &one, call.data, nullptr, call.data, nullptr, &one,
+                            call.data, nullptr, call.data, nullptr, nullptr, nullptr, 0,
+                            call.stream));
+}
+LAUNCHER(calls_cudnn) {
+#line 111 "declared.cu"
+    check(cudnnCreateTensorDescriptor(&tensor));
+}
+LAUNCHER(calls_curand) {
+#line 121 "declared.cu"
+    if (curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_DEFAULT) != CURAND_STATUS_SUCCESS)
+        std::exit(1);
+}
+LAUNCHER(calls_nccl) {
+#line 131 "declared.cu"
+    if (ncclGroupStart() != ncclSuccess) std::exit(1);
+    ncclAllReduce(call.data, call.data, 1, ncclFloat, ncclSum, communicator, call.stream);
+}
+LAUNCHER(calls_cub) {
+    void* storage = nullptr;
+    std::size_t bytes;
+#line 141 "declared.cu"
+    cub::DeviceReduce::Sum(storage, bytes, call.data, call.data, call.count);
+}
+LAUNCHER(makes_device_vector) {
+#line 151 "declared.cu"
+    thrust::device_vector<float> values(call.count);
+    values[0] = 1.0f;
+}
+LAUNCHER(calls_thrust) {
+    const thrust::device_ptr<float> begin(call.data);
+#line 161 "declared.cu"
+    const float sum = thrust::reduce(thrust::cuda::par.on(call.stream), begin, begin + call.count,
+                                     0.0f, thrust::plus<float>());
+    thrust::sort(begin, begin + static_cast<int>(sum));
+}
+__global__ void wait_at_barrier(float* data) {
+    __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+#line 171 "declared.cu"
+    if (threadIdx.x == 0) init(&barrier, blockDim.x);
+    __syncthreads();
+    barrier.arrive_and_wait();
+    cuda::atomic_ref<float, cuda::thread_scope_device>(*data).fetch_add(1.0f,
+                                                                        cuda::memory_order_relaxed);
+}
+LAUNCHER(calls_libcudacxx) { wait_at_barrier<<<1, 32>>>(call.data); }
+#endif
