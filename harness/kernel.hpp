@@ -59,6 +59,13 @@ KernelDeclaration& register_kernel(const char* variant, const char* device, cons
         }
     }
 }
+/// The same for the name of a template, or of overloads, which the pass decides. Where the compiler
+/// can take both functions, it takes the one above, whose `line` fits better.
+template <class Pass, void (*launcher)(const Pass&)>
+KernelDeclaration& register_kernel(const char* variant, const char* device, const char* file,
+                                   long line) {
+    return register_kernel<Pass, launcher>(variant, device, file, static_cast<int>(line));
+}
 
 }  // namespace gradverify::detail
 
@@ -67,8 +74,8 @@ KernelDeclaration& register_kernel(const char* variant, const char* device, cons
 #define GRADVERIFY_UNIT_DEVICE "cpu"
 #endif
 
-/// Registers a kernel: a pass of an operator, the variant's name, and the launcher, which may be an
-/// instance of a template, such as `launch<float, 16>`. The setters of KernelDeclaration follow.
+/// Registers a kernel: a pass of an operator, the variant's name, and the launcher, which may be a
+/// template, or an instance such as `launch<float, 16>`. The setters of KernelDeclaration follow.
 #define GRADVERIFY_KERNEL(PASS, VARIANT, ...)                                                     \
     [[maybe_unused]] static ::gradverify::KernelDeclaration& GRADVERIFY_DETAIL_JOIN(              \
         gradverify_kernel_, __COUNTER__) =                                                        \

@@ -27,3 +27,20 @@ static void launch(const Registered&) {}
 #endif
 
 GRADVERIFY_KERNEL(Registered, "right", launch).where("stride", equals(1));
+
+// Launchers that are templates, instances of them, or overloads.
+template <class T, int block, class Call>
+static void launch_in(const Call&) {}
+template <class Call>
+static void launch_any(const Call&) {}
+template <int block = 32>
+static void launch_blocks(const conv::GradBias&) {}
+static void launch_each(const conv::GradBias&) {}
+static void launch_each(const conv::GradWeight&) {}
+GRADVERIFY_KERNEL(conv::GradBias, "any", launch_any);
+GRADVERIFY_KERNEL(conv::GradBias, "instance", launch_any<conv::GradBias>);
+GRADVERIFY_KERNEL(conv::GradBias, "in_float", launch_in<float, 32>).where("stride", equals(1));
+GRADVERIFY_KERNEL(conv::GradBias, "blocks", launch_blocks);
+GRADVERIFY_KERNEL(conv::GradBias, "blocks_of_64", &launch_blocks<64>);
+GRADVERIFY_KERNEL(conv::GradBias, "each", launch_each);
+GRADVERIFY_KERNEL(conv::GradWeight, "each", launch_each);
