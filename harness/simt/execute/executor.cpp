@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "gradverify_simt/runtime_types.hpp"
+#include "gradverify_simt/runtime.hpp"
 #include "harness/simt/faults/source_line.hpp"
 #include "harness/simt/races/detector.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
@@ -123,8 +123,8 @@ std::string Executor::thread_text() const {
 }
 
 std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_error) const {
-    // As CUDA 13.0 on a GPU; CUDA 12 documents cudaErrorInvalidConfiguration for sizes.
-    cuda_error = cudaErrorInvalidValue;
+    // As CUDA 12 documents it; CUDA 13.0 was seen to answer cudaErrorInvalidValue to a large block.
+    cuda_error = cudaErrorInvalidConfiguration;
     const dim3& grid = config.grid;
     const dim3& block = config.block;
     if (volume(grid) == 0) return "grid " + text_of(grid) + " has a zero";
@@ -137,6 +137,7 @@ std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_er
         return "block " + text_of(block) + " exceeds 1024 threads or (1024, 1024, 64)";
     }
     if (config.shared_bytes > dynamic_shared_limit) {
+        cuda_error = cudaErrorInvalidValue;
         return std::to_string(config.shared_bytes) + " bytes of dynamic shared memory exceed " +
                std::to_string(dynamic_shared_limit) +
                " (cudaFuncSetAttribute raises the limit up to " +
@@ -162,7 +163,11 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     launch_place_ = {config.file, config.line};
     int cuda_error = cudaSuccess;
     const std::string reason = why_invalid(config, cuda_error);
-    if (cuda_error != cudaSuccess) return fail(cuda_error, launch_text() + ": " + reason);
+    if (cuda_error != cudaSuccess) {
+        const auto error = static_cast<cudaError_t>(cuda_error);
+        return fail(cuda_error, launch_text() + ": " + cudaGetErrorString(error) + " (" +
+                                    cudaGetErrorName(error) + "): " + reason);
+    }
     entry_ = entry;
     body_ = body.begin;
     Streams::of_this_thread().enqueue(config.stream,

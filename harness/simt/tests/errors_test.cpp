@@ -146,13 +146,17 @@ TEST_CASE("blocks wait for each other in a cooperative launch that fits, or it i
     });
     check_contains(error_of("grid_sync_in_plain_launch"),
                    {"served.cu:162", "needs a cooperative launch"});
-    check_contains(error_of("grid_too_large"), {"129 blocks", "at most 128"});
+    check_contains(error_of("grid_too_large"),
+                   {"too many blocks in cooperative launch (cudaErrorCooperativeLaunchTooLarge)",
+                    "129 blocks", "at most 128"});
     check_contains(error_of("spin_for_another_block"),
                    {"a thread spins for ever", "needs a cooperative launch"});
 }
 
-TEST_CASE("a launch beyond the limits is refused with its reason") {
-    check_contains(error_of("block_too_large"), {"launch of nothing", "exceeds 1024 threads"});
+TEST_CASE("a launch beyond the limits is refused with CUDA's error and its reason") {
+    check_contains(error_of("block_too_large"),
+                   {"launch of nothing: invalid configuration argument "
+                    "(cudaErrorInvalidConfiguration): block (1025, 1, 1) exceeds 1024 threads"});
     check_contains(error_of("block_too_deep"), {"(1, 1, 65)"});
     check_contains(error_of("grid_of_zero"), {"has a zero"});
     check_contains(error_of("grid_too_high"), {"(1, 65536, 1)"});
@@ -161,7 +165,9 @@ TEST_CASE("a launch beyond the limits is refused with its reason") {
 }
 
 TEST_CASE("dynamic shared memory beyond 48 KiB must be asked for, and is at most 227 KiB") {
-    check_contains(error_of("too_much_shared"), {"49153 bytes", "cudaFuncSetAttribute"});
+    check_contains(
+        error_of("too_much_shared"),
+        {"invalid argument (cudaErrorInvalidValue): 49153 bytes", "cudaFuncSetAttribute"});
     CHECK_THROWS_WITH_AS(run("too_much_shared_asked", 1), "invalid argument", std::runtime_error);
     CHECK(contains(take_error(), "232448"));
 }

@@ -206,6 +206,9 @@ inline cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
     *device = static_cast<T*>(host);
     return cudaSuccess;
 }
+inline cudaError_t cudaMemAdvise(const void*, std::size_t, cudaMemoryAdvise, int) {
+    return cudaSuccess;
+}
 inline cudaError_t cudaMemPrefetchAsync(const void*, std::size_t, int, cudaStream_t = nullptr) {
     return cudaSuccess;
 }
