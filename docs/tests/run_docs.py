@@ -129,6 +129,8 @@ class Runner:
         (folder / "CMakeLists.txt").write_text("\n".join(head) + "\n" + block.text)
         for name in re.findall(r"[\w.]+\.(?:cu|cpp)\b", block.text) + ["main.cpp"]:
             (folder / name).touch()
+        for name in re.findall(r"CPU_HEADERS ([\w/]+)", block.text):
+            (folder / name).mkdir(parents=True)
         defines = " ".join(f"'-D{one}'" for one in self.defines())
         self.bash(f"cmake -S configured -B configured/build {defines}", {})
 
