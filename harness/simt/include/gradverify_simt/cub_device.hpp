@@ -3,6 +3,7 @@
 #pragma once
 #pragma GCC system_header
 
+#include "cub/gradverify_common.cuh"
 #include "gradverify_simt/cuda_only.hpp"
 
 namespace cub {

@@ -38,7 +38,6 @@
 
 // One function, or member, without arguments.
 #define GRADVERIFY_SIMT_CUDA_ONLY_PLAIN(LIBRARY, SCOPE, RETURN, NAME) \
-    template <class = void>                                           \
-    [[noreturn]] RETURN NAME(GRADVERIFY_SIMT_PLACE) {                 \
+    [[noreturn]] inline RETURN NAME(GRADVERIFY_SIMT_PLACE) {          \
         GRADVERIFY_SIMT_REFUSE(LIBRARY, SCOPE #NAME, file, line);     \
     }
