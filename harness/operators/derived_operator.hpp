@@ -12,12 +12,12 @@
 
 namespace gradverify {
 
-/// A forward function on each scalar.
+/// A forward function on each scalar. With `= {}`, GCC does not warn of those that are left out.
 struct ForwardFunctions {
-    std::function<void(const ForwardCall<double>&)> values;
-    std::function<void(const ForwardCall<Bounded>&)> bounds;
-    std::function<void(const ForwardCall<Dual>&)> directions;
-    std::function<void(const ForwardCall<Traced>&)> gradients;
+    std::function<void(const ForwardCall<double>&)> values = {};
+    std::function<void(const ForwardCall<Bounded>&)> bounds = {};
+    std::function<void(const ForwardCall<Dual>&)> directions = {};
+    std::function<void(const ForwardCall<Traced>&)> gradients = {};
     /// At a tie the branch that the forward function takes defines the gradient.
     bool branches_decide = false;
 };

@@ -31,6 +31,9 @@ static Operator describe() {
         .parameter("n")
         .input("x", {"n"})
         .output("y", {"n"})
+#ifdef CORRECT
+        .gradient("grad_x", {"x", "dy"}, {"dx"}, forward)
+#endif
         .forward(forward);
 }
 GRADVERIFY_OPERATOR(describe);
