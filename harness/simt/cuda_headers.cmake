@@ -74,7 +74,8 @@ gradverify_simt_forwards(gradverify_simt/cub_device.hpp
     cub/device/device_segmented_reduce.cuh
     cub/device/device_segmented_sort.cuh
     cub/device/device_select.cuh
-    cub/device/device_transform.cuh)
+    cub/device/device_transform.cuh
+    cub/util_allocator.cuh)
 gradverify_simt_forwards(gradverify_simt/libcudacxx.hpp
     cuda/atomic
     cuda/barrier
@@ -106,6 +107,7 @@ gradverify_simt_forwards(gradverify_simt/thrust.hpp
     thrust/logical.h
     thrust/pair.h
     thrust/partition.h
+    thrust/random.h
     thrust/reduce.h
     thrust/remove.h
     thrust/replace.h

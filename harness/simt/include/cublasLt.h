@@ -31,6 +31,8 @@ enum cublasLtOrder_t {
     CUBLASLT_ORDER_COL = 0,
     CUBLASLT_ORDER_ROW = 1,
     CUBLASLT_ORDER_COL32 = 2,
+    CUBLASLT_ORDER_COL4_4R2_8C = 3,
+    CUBLASLT_ORDER_COL32_2R_4R4 = 4,
 };
 enum cublasLtPointerMode_t {
     CUBLASLT_POINTER_MODE_HOST = 0,

@@ -18,6 +18,7 @@ enum cublasStatus_t {
     CUBLAS_STATUS_EXECUTION_FAILED = 13,
     CUBLAS_STATUS_INTERNAL_ERROR = 14,
     CUBLAS_STATUS_NOT_SUPPORTED = 15,
+    CUBLAS_STATUS_LICENSE_ERROR = 16,
 };
 using cublasDataType_t = cudaDataType;
 enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 };
@@ -134,10 +135,19 @@ struct Typed {
     const void* pointer;
     cudaDataType type;
 };
+/// The type of sums; code of before CUDA 11 gives an element type.
+struct ComputeType {
+    cublasComputeType_t value;
+    ComputeType(cublasComputeType_t type) : value(type) {}
+    ComputeType(cudaDataType type)
+        : value(type == CUDA_R_64F   ? CUBLAS_COMPUTE_64F
+                : type == CUDA_R_16F ? CUBLAS_COMPUTE_16F
+                                     : CUBLAS_COMPUTE_32F) {}
+    bool operator==(cublasComputeType_t other) const { return value == other; }
+};
 /// A and B of one type.
-inline cublasStatus_t gemm_of_types(const Gemm& gemm, cublasComputeType_t compute,
-                                    const void* alpha, Typed a, Typed b, const void* beta,
-                                    Typed c) {
+inline cublasStatus_t gemm_of_types(const Gemm& gemm, ComputeType compute, const void* alpha,
+                                    Typed a, Typed b, const void* beta, Typed c) {
     if (a.type != b.type || compute == CUBLAS_COMPUTE_16F) return CUBLAS_STATUS_NOT_SUPPORTED;
     return with_type(a.type, [&](auto of_a) {
         return with_type(c.type, [&](auto of_c) {
@@ -181,7 +191,7 @@ inline cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t op_a, cubla
                                    int m, int n, int k, const void* alpha, const void* a,
                                    cudaDataType type_a, int lda, const void* b, cudaDataType type_b,
                                    int ldb, const void* beta, void* c, cudaDataType type_c, int ldc,
-                                   cublasComputeType_t compute, cublasGemmAlgo_t) {
+                                   gradverify::simt::unit::ComputeType compute, cublasGemmAlgo_t) {
     return gradverify::simt::unit::gemm_of_types({op_a, op_b, m, n, k, lda, ldb, ldc}, compute,
                                                  alpha, {a, type_a}, {b, type_b}, beta,
                                                  {c, type_c});
@@ -190,8 +200,8 @@ inline cublasStatus_t cublasGemmStridedBatchedEx(
     cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
     const void* alpha, const void* a, cudaDataType type_a, int lda, long long stride_a,
     const void* b, cudaDataType type_b, int ldb, long long stride_b, const void* beta, void* c,
-    cudaDataType type_c, int ldc, long long stride_c, int batch, cublasComputeType_t compute,
-    cublasGemmAlgo_t) {
+    cudaDataType type_c, int ldc, long long stride_c, int batch,
+    gradverify::simt::unit::ComputeType compute, cublasGemmAlgo_t) {
     return gradverify::simt::unit::gemm_of_types(
         {op_a, op_b, m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, batch}, compute, alpha,
         {a, type_a}, {b, type_b}, beta, {c, type_c});

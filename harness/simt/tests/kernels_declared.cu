@@ -13,6 +13,7 @@
 #include <thrust/functional.h>
 #include <thrust/host_vector.h>
 #include <thrust/iterator/counting_iterator.h>
+#include <thrust/random.h>
 #include <thrust/reduce.h>
 #include <thrust/sort.h>
 #include <thrust/transform_reduce.h>
@@ -32,6 +33,7 @@ static cudnnTensorDescriptor_t tensor;
 static ncclComm_t communicator;
 static curandGenerator_t generator;
 static thrust::device_vector<float> vector;
+static cub::CachingDeviceAllocator allocator(true);
 static void check(cudnnStatus_t status) {
     if (status != CUDNN_STATUS_SUCCESS) std::exit(EXIT_FAILURE);
 }
@@ -74,6 +76,9 @@ LAUNCHER(calls_nccl) {
 LAUNCHER(calls_cub) {
     void* storage = nullptr;
     std::size_t bytes;
+    if (allocator.DeviceAllocate(&storage, 4) != cudaSuccess ||
+        allocator.DeviceFree(storage) != cudaSuccess)
+        std::exit(1);
 #line 141 "declared.cu"
     cub::DeviceReduce::Sum(storage, bytes, call.data, call.data, call.count);
 }

@@ -8,6 +8,13 @@
 
 namespace cub {
 
+struct CachingDeviceAllocator {
+    CachingDeviceAllocator(auto...) {}
+    cudaError_t DeviceAllocate(void** pointer, std::size_t bytes, cudaStream_t = nullptr) {
+        return cudaMalloc(pointer, bytes);
+    }
+    cudaError_t DeviceFree(void* pointer) { return cudaFree(pointer); }
+};
 // The two halves of a buffer that a sort swaps.
 template <class T>
 struct DoubleBuffer {

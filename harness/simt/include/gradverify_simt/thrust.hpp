@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <iterator>
+#include <random>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -116,8 +117,9 @@ namespace cuda {
 constexpr execution_policy par, par_nosync;
 }
 
-using std::divides, std::equal_to, std::greater, std::less, std::logical_not, std::minus,
-    std::modulus, std::multiplies, std::negate, std::plus;
+using std::divides, std::equal_to, std::greater, std::greater_equal, std::less, std::less_equal,
+    std::logical_and, std::logical_not, std::logical_or, std::minus, std::modulus, std::multiplies,
+    std::negate, std::not_equal_to, std::plus;
 template <class T = void>
 struct maximum {
     T operator()(const T& a, const T& b) const { return a < b ? b : a; }
@@ -134,6 +136,22 @@ template <class T>
 struct square {
     T operator()(const T& x) const { return x * x; }
 };
+using std::minstd_rand, std::minstd_rand0;
+using default_random_engine = minstd_rand;
+#define GRADVERIFY_SIMT_DISTRIBUTION(NAME)                                        \
+    template <class T>                                                            \
+    struct NAME {                                                                 \
+        explicit NAME(T = 0, T = 1) {}                                            \
+        GRADVERIFY_SIMT_CUDA_ONLY("Thrust", "thrust::" #NAME "::", T, operator()) \
+    };
+GRADVERIFY_SIMT_DISTRIBUTION(normal_distribution)
+GRADVERIFY_SIMT_DISTRIBUTION(uniform_int_distribution)
+GRADVERIFY_SIMT_DISTRIBUTION(uniform_real_distribution)
+#undef GRADVERIFY_SIMT_DISTRIBUTION
+namespace random {
+using thrust::default_random_engine, thrust::normal_distribution, thrust::uniform_int_distribution,
+    thrust::uniform_real_distribution;
+}
 using std::get, std::make_pair, std::make_tuple, std::pair, std::tie, std::tuple;
 
 #define GRADVERIFY_SIMT_ITERATOR(NAME)                                                  \

@@ -64,6 +64,12 @@ CONSTRUCT(cublas_matrix_products) {
                                               k * n, &beta, to, CUDA_R_32F, m, m * n, batch,
                                               CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
         report.equal("half to float", to.host(), product(1, 0));
+        // As before CUDA 11, with an element type for the type of sums.
+        check_blas(cublasGemmStridedBatchedEx(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, &alpha,
+                                              from_a, CUDA_R_16F, k, m * k, from_b, CUDA_R_16F, k,
+                                              k * n, &beta, to, CUDA_R_32F, m, m * n, batch,
+                                              CUDA_R_32F, CUBLAS_GEMM_DEFAULT));
+        report.equal("half to float, by an element type", to.host(), product(1, 0));
     }
     {
         const float alpha = 1, beta = 0;
