@@ -52,6 +52,29 @@ std::int64_t too_many_bytes(const Problem& problem) {
     return problem.scalar("n") > 1000 ? std::int64_t{1} << 60 : 0;
 }
 
+/// y[i] = x[i] w + b.
+OperatorDeclaration shifted() {
+    return declare_operator("shifted")
+        .parameter("n")
+        .input("x", {"n"})
+        .input("w", {})
+        .input("b", {})
+        .output("y", {"n"})
+        .sum_of_products({{"x", "w"}, {"b"}})
+        .separable_along("n")
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            for (std::int64_t i = 0; i < call.parameter("n"); ++i)
+                call.output("y")(i) = call.input("x")(i) * call.input("w")() + call.input("b")();
+        });
+}
+
+/// As a transform leaves them: 4.00000477 for 4, where a copy holds no data of its own, too.
+void slightly_off(const PassCall& call) {
+    const Elements x(call, "x"), w(call, "w"), b(call, "b"), y(call, "y");
+    for (std::int64_t i = 0; i < y.view.elements(); ++i)
+        y.set(i, (x[i] * w[0] + b[0]) * (1.0 + 0x5p-22));
+}
+
 Outcome run_copies(const KernelDeclaration& kernel, std::int64_t copies,
                    const Operator& op = dot_product()) {
     called.clear();
@@ -99,6 +122,18 @@ TEST_CASE(
     CHECK(called == Sizes{32});
     CHECK(said(run_copies(dot_kernel("forward/throws", throws_when_large), 2048)) ==
           "failed: the launcher threw: too many rows" + size);
+}
+
+TEST_CASE("copies without data are held norm-wise where all elements of a tensor share a bound") {
+    const auto held = [](const KernelDeclaration& kernel) {
+        return run_among({kernel}, "holds_when_large", "n=100:dense=1:copies=n*100", shifted());
+    };
+    KernelDeclaration kernel = host_kernel("shifted.forward/transforms", slightly_off);
+    CHECK(held(kernel).verdict == Verdict::failed);
+    CHECK(said(held(kernel.norm_wise(80.0))) == "passed: ");
+    CHECK(held(kernel.norm_wise(1.0)).verdict == Verdict::failed);
+    // A bound beyond the largest result says nothing.
+    CHECK(said(held(kernel.norm_wise(1e8))) == "vacuous: ");
 }
 
 TEST_CASE("what can't be called or expected is skipped, and says why") {

@@ -69,17 +69,6 @@ double largest_error(const Array<Bounded>& output) {
     return largest;
 }
 
-/// Gives each element the largest error of its tensor, or of `level` data, times the growth.
-void make_norm_wise(std::vector<Array<Bounded>>& outputs, const std::vector<Array<Bounded>>& level,
-                    double growth) {
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        double largest = largest_error(outputs[i]);
-        if (i < level.size()) largest = std::max(largest, largest_error(level[i]));
-        for (Bounded& element : outputs[i].data)
-            element = Bounded::within(element.value(), growth * largest);
-    }
-}
-
 /// Each element as large as the largest of its tensor, since a transform mixes all of them.
 std::vector<Array<double>> levelled(std::vector<Array<double>> inputs) {
     for (Array<double>& input : inputs) {
@@ -161,13 +150,35 @@ std::vector<Array<Bounded>> Oracle::computed(Formula formula) {
                                outputs[i].data.begin(), std::plus<Bounded>());
     close_sums(outputs);
     if (subject_.declaration().norm_wise_growth) {
-        std::vector<Array<Bounded>> level;
-        if (subject_.op().algebra == Algebra::products)
-            level = open_sums(subject_.pass(), levelled(taken));
-        close_sums(level);
-        make_norm_wise(outputs, level, *subject_.declaration().norm_wise_growth);
+        const std::vector<double> errors = norm_wise_errors(taken, outputs);
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+            for (Bounded& element : outputs[i].data)
+                element = Bounded::within(element.value(), errors[i]);
     }
     return outputs;
+}
+
+std::vector<double> Oracle::norm_wise_errors(const std::vector<Array<double>>& taken,
+                                             const std::vector<Array<Bounded>>& outputs) {
+    std::vector<Array<Bounded>> level;
+    if (subject_.op().algebra == Algebra::products)
+        level = open_sums(subject_.pass(), levelled(taken));
+    close_sums(level);
+    std::vector<double> errors;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        double largest = largest_error(outputs[i]);
+        if (i < level.size()) largest = std::max(largest, largest_error(level[i]));
+        const double of_whole = i < errors_of_whole_.size() ? errors_of_whole_[i] : 0.0;
+        errors.push_back(std::max(*subject_.declaration().norm_wise_growth * largest, of_whole));
+    }
+    return errors;
+}
+
+void Oracle::is_part_of(Oracle& whole) {
+    if (!subject_.declaration().norm_wise_growth) return;
+    errors_of_whole_.clear();
+    for (const Array<Bounded>& output : whole.computed(Formula::operators))
+        errors_of_whole_.push_back(largest_error(output));
 }
 
 void Oracle::store(std::vector<Array<Bounded>>& outputs, bool saturates) const {

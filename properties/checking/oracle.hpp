@@ -22,6 +22,9 @@ class Oracle {
     Oracle(const Subject& subject, CaseInputs& inputs) : subject_(subject), inputs_(inputs) {}
 
     Exactness exactness();
+    /// The case's tensors are parts of larger ones, those of another case of its kernel. Where all
+    /// elements of a tensor share the largest bound, they share the whole's.
+    void is_part_of(Oracle& whole);
 
     /// A pass's results on the case's values, in double.
     std::vector<Array<double>> reference(const PassSpec& pass);
@@ -50,6 +53,10 @@ class Oracle {
     /// formula.
     const PassSpec* pass_of_any_formula() const;
     std::vector<Array<Bounded>> computed(Formula formula);
+    /// What any element of an output may be off by, where they share the bound: the output's
+    /// largest error, or that of inputs as large as their largest, times the growth.
+    std::vector<double> norm_wise_errors(const std::vector<Array<double>>& taken,
+                                         const std::vector<Array<Bounded>>& outputs);
     std::vector<Array<Bounded>> stored(Formula formula, bool saturates);
     void admit_branches(const std::vector<Array<double>>& taken,
                         std::vector<Array<Bounded>>& outputs);
@@ -60,6 +67,7 @@ class Oracle {
 
     const Subject& subject_;
     CaseInputs& inputs_;
+    std::vector<double> errors_of_whole_;
     double seconds_ = 0.0;
 };
 

@@ -207,6 +207,7 @@ LargePlan plan_large(const Case& checked, const Registry& registry, ValueKind ki
     Case other_case = small_case(checked, made.one);
     other_case.data = shared_data(drawn, made);
     CaseContext others(other_case, registry, kind);
+    others.oracle.is_part_of(drawn.oracle);
     plan.why_inapplicable = why_others_add(others, made);
     if (!plan.why_inapplicable.empty()) return plan;
 
