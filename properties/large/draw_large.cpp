@@ -17,11 +17,33 @@ namespace gradverify {
 
 namespace {
 
-constexpr int kinds = 4;
+/// How large the tensors of a case are.
+enum class Extent {
+    limit,              ///< as large as the kernel takes them, by its declaration
+    below_limit,        ///< one element less, or one copy
+    signed_elements,    ///< just beyond the elements that signed offsets reach
+    unsigned_elements,  ///< or unsigned ones
+    signed_bytes,       ///< or beyond the bytes
+    unsigned_bytes,
+};
+
+bool is_at_limit(Extent extent) { return extent == Extent::limit || extent == Extent::below_limit; }
+
+/// What a row's cases have by turns. A limit beyond all offsets is none.
+std::vector<Extent> extents_of(const KernelDeclaration& kernel, int offset_bits) {
+    using enum Extent;
+    const std::int64_t most =
+        kernel.most_elements.value_or(std::numeric_limits<std::int64_t>::max());
+    if (most > std::int64_t{1} << offset_bits)
+        return {signed_elements, signed_bytes, signed_elements, unsigned_elements};
+    if (most > std::int64_t{1} << (offset_bits - 1))
+        return {limit, below_limit, signed_elements, signed_bytes};
+    return {limit, below_limit, unsigned_bytes, signed_bytes};
+}
+
 // Not the third, which may lie where a function is flat, nor those with ties.
 constexpr std::uint64_t dense_draws[] = {1, 2, 4};
-// The first half of them wants many outputs, each of little work.
-constexpr int attempts = 600;
+constexpr int attempts = 300;
 // Enough beside those that hold drawn data; a sixty-fourth of a call is enough to time.
 constexpr std::int64_t fewest_copies = 64;
 
@@ -48,24 +70,24 @@ class LargeDraw {
           values_(kind),
           index_(index),
           bits_(offset_bits),
+          extents_(extents_of(kernel_.any(), offset_bits)),
           budget_(offset_bits),
           random_(mix_seed(case_seed, "large")),
           setting_(setting(case_seed)) {}
 
-    /// Goes on to the next kind where no problem of this one fits.
+    /// Goes on to the next extent where no problem of this one fits.
     std::optional<LargeShape> draw() {
-        for (std::int64_t step = 0; step < kinds; ++step) {
-            const int kind = static_cast<int>((index_ + step) % kinds);
-            for (int attempt = 0; attempt < attempts; ++attempt)
-                if (auto shape = try_once(kind, attempt)) return shape;
+        for (std::size_t step = 0; step < extents_.size(); ++step) {
+            const Extent extent =
+                extents_[(static_cast<std::size_t>(index_) + step) % extents_.size()];
+            if (auto shape = draw(extent)) return shape;
         }
         return std::nullopt;
     }
 
     std::string why_none() const {
-        if (kernel_.any().most_elements)
-            return fmt::format("takes tensors of at most {} elements, as it declares",
-                               *kernel_.any().most_elements);
+        if (const auto most = kernel_.any().most_elements; most && *most < fewest_copies)
+            return fmt::format("takes tensors of at most {} elements, as it declares", *most);
         return "no large problem is drawn: " + why_;
     }
 
@@ -86,22 +108,60 @@ class LargeDraw {
             if (!layout.order.empty()) setting_.layouts[tensor] = {.order = layout.order};
     }
 
-    std::optional<LargeShape> try_once(int kind, int attempt) try {
-        const auto which = static_cast<std::size_t>(index_ + attempt) % op_.separable.size();
-        const SeparableSpec& along = op_.separable[which];
+    struct Demands {
+        bool is_light = false;    ///< each output is of little work
+        bool is_telling = false;  ///< outputs have many elements in the copies that hold data
+        bool is_exact = false;    ///< at a limit: the copies have just as many elements
+    };
+
+    std::optional<LargeShape> draw(Extent extent) {
+        if (is_at_limit(extent)) {
+            // Drawn problems rarely divide the limit; the smallest ones mostly do.
+            if (auto shape = copies_of_drawn(
+                    extent, {.is_light = true, .is_telling = true, .is_exact = true}))
+                return shape;
+            if (auto shape = copies_of_smallest(extent, {.is_light = true, .is_exact = true}))
+                return shape;
+            if (extent == Extent::limit)
+                if (auto shape = copies_of_smallest(extent, {.is_light = true})) return shape;
+        }
+        if (auto shape = copies_of_drawn(extent, {.is_light = true, .is_telling = true}))
+            return shape;
+        return copies_of_drawn(extent, {});
+    }
+
+    const SeparableSpec& along_at(int attempt) const {
+        return op_.separable[static_cast<std::size_t>(index_ + attempt) % op_.separable.size()];
+    }
+
+    std::optional<LargeShape> copies_of_drawn(Extent extent, Demands demands) {
+        for (int attempt = 0; attempt < attempts; ++attempt) {
+            const SeparableSpec& along = along_at(attempt);
+            if (auto shape = copies_of(drawn_along(along), along, extent, demands)) return shape;
+        }
+        return std::nullopt;
+    }
+
+    std::optional<LargeShape> copies_of_smallest(Extent extent, Demands demands) {
+        for (const Problem& smallest : generator_.edge_problems())
+            for (int axis = 0; axis < std::ssize(op_.separable); ++axis)
+                if (auto shape = copies_of(smallest, along_at(axis), extent, demands)) return shape;
+        return std::nullopt;
+    }
+
+    std::optional<LargeShape> copies_of(const Problem& one, const SeparableSpec& along,
+                                        Extent extent, Demands demands) try {
         if (lawless_.contains(&along)) return std::nullopt;
-        Problem one = generator_.draw_freely(random_.next());
-        grow(one, along);
         if (op_.is_empty(one) || why_not_multiplied(along, one)) return std::nullopt;
         draw_orders(one);
         const LargeShape single =
             large_shape(kernel_, *kernel_.on(row_.device), one, along, 1, setting_);
-        const auto copies = copies_for(single, kind);
-        if (!copies) return std::nullopt;
+        const auto copies = is_at_limit(extent) ? copies_at_limit(single, extent, demands.is_exact)
+                                                : copies_for(single, extent);
+        if (!copies || *copies < fewest_copies) return std::nullopt;
         LargeShape shape =
             large_shape(kernel_, *kernel_.on(row_.device), one, along, *copies, setting_);
-        if (!fits(shape, attempt < attempts / 2))
-            return refuse("more work, or memory, than a case may take");
+        if (!fits(shape, demands)) return refuse("more work, or memory, than a case may take");
         if (const auto why = why_unsupported(kernel_, shape)) return refuse(*why);
         if (const auto why = why_law_fails(kernel_, one, along, values_)) {
             // A pass that breaks the law once is not asked again.
@@ -120,32 +180,54 @@ class LargeDraw {
         return std::nullopt;
     }
 
-    /// Multiplies other axes, such as channels, so that many threads sum.
-    void grow(Problem& one, const SeparableSpec& along) {
+    /// A problem with other axes multiplied, such as channels, so that many threads sum.
+    Problem drawn_along(const SeparableSpec& along) {
+        Problem one = generator_.draw_freely(random_.next());
         const auto rounds = random_.below(3);
         for (std::uint64_t round = 0; round < rounds; ++round) {
             const SeparableSpec& other = op_.separable[random_.below(op_.separable.size())];
             if (&other == &along || why_not_multiplied(other, one)) continue;
             one = multiplied(one, other, std::int64_t{1} << random_.below(11));
         }
+        return one;
     }
 
-    /// The copies that make a tensor just larger than the kind asks for, if they are enough.
-    std::optional<std::int64_t> copies_for(const LargeShape& one, int kind) {
+    std::vector<const LargeTensor*> copied_of(const LargeShape& one) const {
         std::vector<const LargeTensor*> copied;
         for (const LargeTensor& tensor : one.tensors)
             if (axis_of_copies(op_, tensor.name, one.one, *one.along)) copied.push_back(&tensor);
-        if (copied.empty()) return std::nullopt;
-        const LargeTensor& target = *copied[random_.below(copied.size())];
-        const bool in_bytes = kind == 1;
-        const std::int64_t threshold = (std::int64_t{1} << (kind == 3 ? bits_ : bits_ - 1)) /
-                                       (in_bytes ? target.element_bytes() : 1);
-        const std::int64_t copies = threshold / target.elements() + random_.between(1, 3);
-        if (copies < fewest_copies) return std::nullopt;
-        return copies;
+        return copied;
     }
 
-    bool fits(const LargeShape& shape, bool is_choosy) const {
+    /// The copies that make a tensor just larger than the extent asks for.
+    std::optional<std::int64_t> copies_for(const LargeShape& one, Extent extent) {
+        using enum Extent;
+        const std::vector<const LargeTensor*> copied = copied_of(one);
+        if (copied.empty()) return std::nullopt;
+        const LargeTensor& target = *copied[random_.below(copied.size())];
+        const bool is_signed = extent == signed_elements || extent == signed_bytes;
+        const bool in_bytes = extent == signed_bytes || extent == unsigned_bytes;
+        const std::int64_t reached = (std::int64_t{1} << (is_signed ? bits_ - 1 : bits_)) /
+                                     (in_bytes ? target.element_bytes() : 1);
+        return reached / target.elements() + random_.between(1, 3);
+    }
+
+    /// The copies whose largest tensor has as many elements as the kernel takes, or one less; or,
+    /// where there are none and others will do, the most that the kernel takes, or one less.
+    std::optional<std::int64_t> copies_at_limit(const LargeShape& one, Extent extent,
+                                                bool exactly) const {
+        std::int64_t elements = 0;
+        for (const LargeTensor* tensor : copied_of(one))
+            elements = std::max(elements, tensor->elements());
+        if (elements == 0) return std::nullopt;
+        const std::int64_t limit = *kernel_.any().most_elements;
+        const std::int64_t less = extent == Extent::below_limit ? 1 : 0;
+        if ((limit - less) % elements == 0) return (limit - less) / elements;
+        if (exactly) return std::nullopt;
+        return limit / elements - less;
+    }
+
+    bool fits(const LargeShape& shape, Demands demands) const {
         const auto workspace = kernel_.any().workspace_bytes;
         double bytes = workspace ? static_cast<double>(workspace(shape.large)) : 0.0;
         double fewest_outputs = std::numeric_limits<double>::infinity();
@@ -157,9 +239,8 @@ class LargeDraw {
         }
         const double work = kernel_.pass->multiply_adds(shape.large);
         return bytes <= budget_.bytes && work <= budget_.multiply_adds &&
-               (!is_choosy || (work / fewest_outputs <= budget_.multiply_adds_of_output &&
-                               is_telling(shape.of_drawn()))) &&
-               is_small(shape.of_drawn());
+               (!demands.is_light || work / fewest_outputs <= budget_.multiply_adds_of_output) &&
+               (!demands.is_telling || is_telling(shape.of_drawn())) && is_small(shape.of_drawn());
     }
 
     /// Whether no output is small: a few numbers may all be nearly zero.
@@ -188,6 +269,7 @@ class LargeDraw {
     ValueKind values_;
     std::int64_t index_;
     int bits_;
+    std::vector<Extent> extents_;
     LargeBudget budget_;
     SplitMix64 random_;
     Setting setting_;

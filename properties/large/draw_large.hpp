@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which large problem case i of a row of `holds_when_large` is, a function of (seed,
 // kernel, i) alone: by turns a tensor of more than 2^31 elements, 2^31 bytes, 2^31 elements again,
-// and 2^32 elements, and by turns along each axis that can be multiplied.
+// and 2^32 elements, and by turns along each axis that can be multiplied. A kernel that declares
+// up_to_elements() is tried at that number, one below, and where bytes overflow within it.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 // Large problems: what is drawn, and which offsets are found. Without a GPU, 2^16 is large.
 #include <doctest/doctest.h>
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -60,9 +61,14 @@ std::optional<Case> first_failing(const Suite& suite, const Row& row, std::uint6
 }
 
 const std::string bugs[] = {
-    "relu.forward/bug_a18_offset_",    "relu.forward/bug_a18_unsigned_offset_",
-    "relu.forward/bug_a18_count_",     "conv.forward/bug_a18_offset_",
-    "conv.grad_input/bug_a18_offset_", "conv.grad_weight/bug_a18_offset_"};
+    "relu.forward/bug_a18_offset_",     "relu.forward/bug_a18_unsigned_offset_",
+    "relu.forward/bug_a18_count_",      "conv.forward/bug_a18_offset_",
+    "conv.grad_input/bug_a18_offset_",  "conv.grad_weight/bug_a18_offset_",
+    "relu.forward/bug_a18_long_steps_", "relu.forward/bug_a18_short_steps_"};
+const std::map<std::string, std::string> smallest_failing{
+    {"relu.forward/bug_a18_offset_", "n=32769"},
+    {"relu.forward/bug_a18_long_steps_", "n=16385"},
+    {"relu.forward/bug_a18_short_steps_", "n=32513"}};
 
 }  // namespace
 
@@ -151,8 +157,10 @@ TEST_CASE(
             if (fewer.setting.copies->count > 1)
                 CHECK(suite.run(fewer.print()).verdict == Verdict::passed);
             const bool is_unsigned = bug.find("unsigned") != std::string::npos;
-            CHECK(most_elements(shrunk.smallest, false) > (is_unsigned ? 65535 : 32767));
-            if (bug == bugs[0]) CHECK(shrunk.smallest.problem.print() == "n=32769");
+            if (const auto known = smallest_failing.find(bug); known != smallest_failing.end())
+                CHECK(shrunk.smallest.problem.print() == known->second);
+            else
+                CHECK(most_elements(shrunk.smallest, false) > (is_unsigned ? 65535 : 32767));
         }
     }
 }
@@ -177,19 +185,35 @@ TEST_CASE("every registered kernel is right on what is large for offsets of 16 b
     CHECK(passed > asked * 9 / 10);
 }
 
-TEST_CASE("a kernel is given no more elements than it declares to take") {
+TEST_CASE("a kernel is tried at the limit that it declares, one below, and where bytes overflow") {
     const KernelSuite suite = suite_of_16_bits();
     const Row row = row_of("relu.forward/right_up_to_16_bits", "cpu");
-    for (std::int64_t i = 0; i < cases; ++i) {
-        const Case drawn = drawn_case(suite, row, 1, i);
-        CHECK(most_elements(drawn, false) <= 32767);
-        CHECK(most_elements(drawn, true) > 32768);
-        CHECK(suite.run(drawn.print()).verdict == Verdict::passed);
+    for (const std::uint64_t seed : {1, 2, 3}) {
+        std::int64_t most[cases];
+        for (std::int64_t i = 0; i < cases; ++i) {
+            const Case drawn = drawn_case(suite, row, seed, i);
+            most[i] = most_elements(drawn, false);
+            CHECK(suite.run(drawn.print()).verdict == Verdict::passed);
+        }
+        CHECK(most[0] == 32767);
+        CHECK(most[1] == 32766);
+        CHECK((most[2] > 16384 && most[2] < 32767));
+        CHECK((most[3] > 8192 && most[3] < 16384));
     }
-    const auto none = KernelSuite(Registry::instance()).draw(row, 1, 0);
-    CHECK_FALSE(none.drawn);
-    CHECK(none.is_skip);
-    CHECK(none.why_none == "takes tensors of at most 32767 elements, as it declares");
+    // Of a convolution n alone has a largest value, so the limit is the prime less one.
+    const KernelSuite whole(Registry::instance());
+    for (const char* name : {"conv.grad_bias/naive", "conv.grad_weight/tree_reduction"}) {
+        CHECK(most_elements(drawn_case(whole, row_of(name, "cpu"), 1, 0), false) == INT32_MAX - 1);
+        const Case below = drawn_case(whole, row_of(name, "cpu"), 1, 1);
+        CAPTURE(below.print());
+        CHECK(most_elements(below, false) > (std::int64_t{1} << 31) - (1 << 20));
+        CHECK(most_elements(below, false) < INT32_MAX);
+    }
+    CHECK(
+        most_elements(drawn_case(whole, row_of("relu.forward/bug_a18_short_steps_32", "cpu"), 1, 0),
+                      false) == INT32_MAX);
+    // A limit that no offset of 32 bits reaches is tried, too.
+    CHECK(drawn_case(KernelSuite(Registry::instance()), row, 1, 0).problem.print() == "n=32767");
 }
 
 TEST_CASE("on a GPU offsets and counts of 32 bits are found, and kernels of 64 pass") {

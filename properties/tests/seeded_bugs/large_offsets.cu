@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A18: offsets and counts that overflow, of 32 bits, and of 16 for machines without a GPU.
 #include <cstdint>
+#include <limits>
 
 #include "properties/tests/launches.cuh"
 #include "properties/tests/seeded_bugs/plain_conv.cuh"
@@ -34,6 +35,26 @@ void launch_relu_of_narrow_count(const gradverify::relu::Forward& call) {
     if (count > 0) launch_each<rectify<long long>>(call.launch, count, call.x, call.y);
 }
 
+__device__ void rectify_below(long long i, long long n, const float* x, float* y) {
+    if (i < n) rectify<long long>(i, x, y);
+}
+
+// Whole steps: the number of elements, rounded up to them, wraps around below the kernel's limit.
+template <class Count>
+void launch_relu_in_steps(const gradverify::relu::Forward& call, long long step) {
+    const auto rounded_up = static_cast<Count>(call.n + step - 1);
+    const long long steps = rounded_up / step;
+    if (steps > 0) launch_each<rectify_below>(call.launch, steps * step, call.n, call.x, call.y);
+}
+template <class Count>
+void launch_relu_in_short_steps(const gradverify::relu::Forward& call) {
+    launch_relu_in_steps<Count>(call, 256);
+}
+template <class Count>
+void launch_relu_in_long_steps(const gradverify::relu::Forward& call) {
+    launch_relu_in_steps<Count>(call, std::numeric_limits<Count>::max() / 2 + 1);
+}
+
 template <class Offset>
 struct NarrowOffset : RightConv {
     __device__ static long long offset(long long element) { return narrowed<Offset>(element); }
@@ -48,6 +69,11 @@ RELU("bug_a18_unsigned_offset_32", launch_relu<std::uint32_t>);
 RELU("bug_a18_unsigned_offset_16", launch_relu<std::uint16_t>);
 RELU("bug_a18_count_32", launch_relu_of_narrow_count<std::int32_t>);
 RELU("bug_a18_count_16", launch_relu_of_narrow_count<std::int16_t>);
+
+RELU("bug_a18_short_steps_32", launch_relu_in_short_steps<std::int32_t>).up_to_elements(INT32_MAX);
+RELU("bug_a18_short_steps_16", launch_relu_in_short_steps<std::int16_t>).up_to_elements(INT16_MAX);
+RELU("bug_a18_long_steps_32", launch_relu_in_long_steps<std::int32_t>).up_to_elements(INT32_MAX);
+RELU("bug_a18_long_steps_16", launch_relu_in_long_steps<std::int16_t>).up_to_elements(INT16_MAX);
 RELU("right_up_to_16_bits", launch_relu<std::int16_t>).up_to_elements(INT16_MAX);
 
 #define CONV(PASS, LAUNCHER)                                                            \
