@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
@@ -75,6 +76,27 @@ void slightly_off(const PassCall& call) {
         y.set(i, (x[i] * w[0] + b[0]) * (1.0 + 0x5p-22));
 }
 
+/// y[i] = log(1 + exp(x[i])), where that is small.
+OperatorDeclaration small_softplus() {
+    return declare_operator("softplus")
+        .parameter("n")
+        .input("x", {"n"}, numbers_between(-16.0, -8.0))
+        .output("y", {"n"})
+        .separable_along("n")
+        .forward(by_element([](const auto& in, const auto& out) {
+            using std::exp, std::log1p;
+            out("y") = log1p(exp(in("x")));
+        }));
+}
+
+/// As far off as a sum with one rounds, so many times.
+template <int times>
+void near_one(const PassCall& call) {
+    const Elements x(call, "x"), y(call, "y");
+    for (std::int64_t i = 0; i < y.view.elements(); ++i)
+        y.set(i, std::log1p(std::exp(x[i])) + times * 0x1p-24);
+}
+
 Outcome run_copies(const KernelDeclaration& kernel, std::int64_t copies,
                    const Operator& op = dot_product()) {
     called.clear();
@@ -134,6 +156,25 @@ TEST_CASE("copies without data are held norm-wise where all elements of a tensor
     CHECK(held(kernel.norm_wise(1.0)).verdict == Verdict::failed);
     // A bound beyond the largest result says nothing.
     CHECK(said(held(kernel.norm_wise(1e8))) == "vacuous: ");
+}
+
+TEST_CASE("what another formula may give is imprecise, in copies without data, too") {
+    const auto outcome_of = [](KernelDeclaration::Thunk thunk, const std::string& setting) {
+        return run_among({host_kernel("softplus.forward/made", thunk)}, "holds_when_large",
+                         "n=100:dense=1" + setting + ":copies=n*100", small_softplus());
+    };
+    const Outcome imprecise = outcome_of(near_one<1>, "");
+    CHECK(said(imprecise) == "passed: ");
+    REQUIRE(imprecise.imprecision);
+    CHECK(imprecise.imprecision->elements == 100);
+    CHECK(imprecise.imprecision->worst.index == Sizes{0});
+    CHECK(imprecise.imprecision->largest < 0x1p-11);
+    CHECK(imprecise.imprecision->largest > 0x1p-20);
+    CHECK(outcome_of(near_one<1>, ":precision=strict").verdict == Verdict::failed);
+    const Outcome wrong = outcome_of(near_one<1000>, "");
+    CHECK(wrong.verdict == Verdict::failed);
+    CHECK_FALSE(wrong.imprecision);
+    CHECK_FALSE(outcome_of(near_one<0>, "").imprecision);
 }
 
 TEST_CASE("what can't be called or expected is skipped, and says why") {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,11 @@
 
 namespace gradverify {
 
+/// What the elements of an output must be, in the drawn copies and in each other one.
+struct WantedTables {
+    std::vector<WantedValue> of_drawn, of_others;
+};
+
 /// One tensor of a large call. Tables are in the order of memory.
 struct LargeTensor {
     std::string name;
@@ -25,7 +31,9 @@ struct LargeTensor {
     DrawnCopies drawn;
     /// The bits of an input, and of an output that is added to; any other tensor is poisoned.
     std::vector<std::uint64_t> bits_of_drawn, bits_of_others;
-    std::vector<WantedValue> want_of_drawn, want_of_others;
+    WantedTables wanted;
+    /// The same within the bounds of any reasonable formula; see Expected.
+    std::function<WantedTables()> wanted_by_any_formula{};
     bool admits_nan = false;
     /// The input that this output is written over, by position.
     std::optional<std::size_t> lies_in;

@@ -2,6 +2,7 @@
 #include "properties/large/plan.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 
 #include "harness/numbers/element_bits.hpp"
@@ -60,10 +61,11 @@ std::vector<Array<double>> drawn_for_reference(const Kernel& kernel, const Probl
     return pick(*kernel.op, problem, values, kernel.pass->taken_by_reference(), types);
 }
 
+/// The same case of a small problem, as the call on it would be without a setting.
 Case small_case(const Case& checked, const Problem& problem) {
     Case small = checked;
     small.problem = problem;
-    small.setting = {};
+    small.setting = {.is_strict = checked.setting.is_strict};
     return small;
 }
 
@@ -79,11 +81,13 @@ Data shared_data(CaseContext& drawn, const LargeShape& shape) {
     return data;
 }
 
-/// The tables of one of the small problems, in the layouts of the large call.
-class Tables {
+/// One of the small problems, and its tables in the layouts of the large call.
+class SmallProblem {
   public:
-    Tables(const Setting& setting, CaseContext& context) : setting_(setting), context_(context) {}
+    SmallProblem(Case small, const Case& checked, const Registry& registry, ValueKind kind)
+        : small_(std::move(small)), setting_(checked.setting), context_(small_, registry, kind) {}
 
+    CaseContext& context() { return context_; }
     std::vector<std::uint64_t> bits(const std::string& name, const Array<double>& values) const {
         const DType dtype = dtype_of(context_.declaration(), context_.op(), name);
         std::vector<std::uint64_t> table(values.data.size());
@@ -92,13 +96,17 @@ class Tables {
         });
         return table;
     }
-    std::vector<std::uint64_t> input(const std::string& name) const {
+    std::vector<std::uint64_t> input(const std::string& name) {
         return bits(name, context_.inputs[name]);
     }
     /// What an output holds before a call that adds to it.
-    std::vector<std::uint64_t> initial(std::size_t output) const {
+    std::vector<std::uint64_t> initial(std::size_t output) {
         if (context_.inputs.initial_outputs().empty()) return {};
         return bits(context_.pass().outputs[output], context_.inputs.initial_outputs()[output]);
+    }
+    std::vector<WantedValue> wanted_by_any_formula(Expected expected) const {
+        if (expected.by_any_formula) expected.bounds = expected.by_any_formula();
+        return wanted(expected);
     }
     std::vector<WantedValue> wanted(const Expected& expected) const {
         std::vector<WantedValue> table(expected.values.size());
@@ -124,8 +132,9 @@ class Tables {
         }
     }
 
-    const Setting& setting_;
-    CaseContext& context_;
+    Case small_;
+    Setting setting_;
+    CaseContext context_;
 };
 
 /// Why the copies without data of their own would change what is summed over all.
@@ -196,8 +205,9 @@ LargePlan plan_large(const Case& checked, const Registry& registry, ValueKind ki
                      LargeShape shape) {
     LargePlan plan{.shape = std::move(shape)};
     LargeShape& made = plan.shape;
-    const Case drawn_case = small_case(checked, made.of_drawn());
-    CaseContext drawn(drawn_case, registry, kind);
+    const auto of_drawn = std::make_shared<SmallProblem>(small_case(checked, made.of_drawn()),
+                                                         checked, registry, kind);
+    CaseContext& drawn = of_drawn->context();
     const Kernel& kernel = drawn.kernel();
     if (auto why = why_not_separable(*kernel.op, *kernel.pass, made.one, *made.along,
                                      drawn.inputs.of_reference(drawn.pass()), made.drawn.count)) {
@@ -206,25 +216,31 @@ LargePlan plan_large(const Case& checked, const Registry& registry, ValueKind ki
     }
     Case other_case = small_case(checked, made.one);
     other_case.data = shared_data(drawn, made);
-    CaseContext others(other_case, registry, kind);
+    const auto of_others =
+        std::make_shared<SmallProblem>(std::move(other_case), checked, registry, kind);
+    CaseContext& others = of_others->context();
     others.oracle.is_part_of(drawn.oracle);
     plan.why_inapplicable = why_others_add(others, made);
     if (!plan.why_inapplicable.empty()) return plan;
 
-    const Tables of_drawn(checked.setting, drawn), of_others(checked.setting, others);
     const std::size_t inputs = kernel.pass->inputs.size();
     for (std::size_t i = 0; i < inputs; ++i) {
-        made.tensors[i].bits_of_drawn = of_drawn.input(made.tensors[i].name);
-        made.tensors[i].bits_of_others = of_others.input(made.tensors[i].name);
+        made.tensors[i].bits_of_drawn = of_drawn->input(made.tensors[i].name);
+        made.tensors[i].bits_of_others = of_others->input(made.tensors[i].name);
     }
     const auto expected = drawn.oracle.expected(), expected_of_others = others.oracle.expected();
     for (std::size_t i = 0; i < expected.size(); ++i) {
+        const Expected &first = expected[i], &second = expected_of_others[i];
         LargeTensor& tensor = made.tensors[inputs + i];
-        tensor.bits_of_drawn = of_drawn.initial(i);
-        tensor.bits_of_others = of_others.initial(i);
-        tensor.want_of_drawn = of_drawn.wanted(expected[i]);
-        tensor.want_of_others = of_others.wanted(expected_of_others[i]);
-        tensor.admits_nan = expected[i].admits_nan || expected_of_others[i].admits_nan;
+        tensor.bits_of_drawn = of_drawn->initial(i);
+        tensor.bits_of_others = of_others->initial(i);
+        tensor.wanted = {of_drawn->wanted(first), of_others->wanted(second)};
+        if (first.by_any_formula || second.by_any_formula)
+            tensor.wanted_by_any_formula = [=] {
+                return WantedTables{of_drawn->wanted_by_any_formula(first),
+                                    of_others->wanted_by_any_formula(second)};
+            };
+        tensor.admits_nan = first.admits_nan || second.admits_nan;
     }
     return plan;
 }
