@@ -118,7 +118,7 @@ class LargeRig {
             std::byte* const data = place(tensor.dtype, tensor.bytes());
             data_.push_back(data);
             copies_.push_back(
-                {data, tensor.element_bytes(), tensor.layout, tensor.drawn, nullptr, nullptr});
+                {{tensor.layout, tensor.drawn}, data, tensor.element_bytes(), nullptr, nullptr});
             if (tensor.bits_of_drawn.empty()) {
                 memory_.fill(poison(tensor.dtype, data), tensor.elements());
                 continue;
@@ -189,8 +189,9 @@ class LargeRig {
     Differences differences(std::size_t i, const WantedTables& wanted) {
         const LargeTensor& tensor = output(i);
         const CopiedValues values{
-            data_[inputs() + i], tensor.dtype, tensor.element_bytes(),  tensor.admits_nan,
-            tensor.layout,       tensor.drawn, upload(wanted.of_drawn), upload(wanted.of_others)};
+            {tensor.layout, tensor.drawn}, data_[inputs() + i], tensor.dtype,
+            tensor.element_bytes(),        tensor.admits_nan,   upload(wanted.of_drawn),
+            upload(wanted.of_others)};
         return memory_.differences(values, tensor.elements());
     }
 
@@ -237,9 +238,10 @@ class LargeRig {
         memory_.download(
             data_[inputs() + i] + element * bytes,
             std::as_writable_bytes(std::span(&bits, 1)).first(static_cast<std::size_t>(bytes)));
-        const TableEntry entry = entry_of(tensor.layout, tensor.drawn, element);
-        const auto& table = entry.is_drawn ? tensor.wanted.of_drawn : tensor.wanted.of_others;
-        const WantedValue want = table[static_cast<std::size_t>(entry.index)];
+        const PlacedCopies copies{tensor.layout, tensor.drawn};
+        const WantedValue& want =
+            copies.in(tensor.wanted.of_drawn.data(), tensor.wanted.of_others.data(),
+                      copies.place_of(element));
         return {.tensor = tensor.name,
                 .index = index_in_memory(element, tensor.sizes, tensor.strides),
                 .got = number_of(tensor.dtype, bits),

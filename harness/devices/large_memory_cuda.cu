@@ -20,19 +20,25 @@ struct Found {
 
 template <class Work>
 __global__ void fill_each(Work work, std::int64_t elements) {
+    const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
-    for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < elements;
-         i += step)
-        work.fill(i);
+    if (first >= elements) return;
+    auto place = work.place_of(first);
+    const auto by = work.place_of(step);
+    for (std::int64_t i = first; i < elements; i += step, place = work.behind(place, by))
+        work.fill(i, place);
 }
 
 template <class Work>
 __global__ void count_each(Work work, std::int64_t elements, Found* found) {
+    const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+    if (first >= elements) return;
     unsigned long long count = 0, from_end = 0, last = 0;
-    for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < elements;
-         i += step) {
-        if (!work.differs(i)) continue;
+    auto place = work.place_of(first);
+    const auto by = work.place_of(step);
+    for (std::int64_t i = first; i < elements; i += step, place = work.behind(place, by)) {
+        if (!work.differs(i, place)) continue;
         if (count++ == 0) from_end = static_cast<unsigned long long>(elements - i);
         last = static_cast<unsigned long long>(i + 1);
     }

@@ -30,17 +30,21 @@ class LargeHostMemory final : public LargeMemory {
         if (!to.empty()) std::memcpy(to.data(), from, to.size());
     }
     void fill(const Content& content, std::int64_t elements) override {
-        std::visit(
-            [&](const auto& work) {
-                for (std::int64_t i = 0; i < elements; ++i) work.fill(i);
-            },
-            content);
+        const auto fill = [&](const auto& work) {
+            auto place = work.place_of(0);
+            const auto by = work.place_of(1);
+            for (std::int64_t i = 0; i < elements; ++i, place = work.behind(place, by))
+                work.fill(i, place);
+        };
+        std::visit(fill, content);
     }
     Differences differences(const ComparedContent& content, std::int64_t elements) override {
         Differences found;
         const auto compare = [&](const auto& work) {
-            for (std::int64_t i = 0; i < elements; ++i) {
-                if (!work.differs(i)) continue;
+            auto place = work.place_of(0);
+            const auto by = work.place_of(1);
+            for (std::int64_t i = 0; i < elements; ++i, place = work.behind(place, by)) {
+                if (!work.differs(i, place)) continue;
                 if (found.count++ == 0) found.first = i;
                 found.last = i;
             }

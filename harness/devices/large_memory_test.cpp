@@ -24,19 +24,24 @@ TEST_CASE("an element of a copy is the table's at the same place within its copy
     // Two outer rows, five copies of two steps, three elements each.
     const CopyLayout layout{.inner = 3, .per_copy = 2, .copies = 5};
     const DrawnCopies copies = drawn({0, 3});
+    const CopyPlace next = place_of(layout, 1), far = place_of(layout, 37);
+    CopyPlace stepped = place_of(layout, 0);
     std::int64_t element = 0;
     for (std::int64_t outer = 0; outer < 2; ++outer)
         for (std::int64_t copy = 0; copy < 5; ++copy)
             for (std::int64_t step = 0; step < 2; ++step)
                 for (std::int64_t within = 0; within < 3; ++within, ++element) {
                     CAPTURE(element);
-                    const TableEntry entry = entry_of(layout, copies, element);
+                    const TableEntry entry = entry_of(layout, copies, stepped);
                     CHECK(copy_of(layout, element) == copy);
                     CHECK(entry.is_drawn == (copy == 0 || copy == 3));
                     const std::int64_t block = copy == 3 ? 1 : 0;
                     CHECK(entry.index == (entry.is_drawn
                                               ? ((outer * 2 + block) * 2 + step) * 3 + within
                                               : (outer * 2 + step) * 3 + within));
+                    CHECK(behind(layout, stepped, far) == place_of(layout, element + 37));
+                    stepped = behind(layout, stepped, next);
+                    CHECK(stepped == place_of(layout, element + 1));
                 }
 }
 
@@ -44,19 +49,23 @@ TEST_CASE("beyond 2^32 elements an element is still that of its copy") {
     const CopyLayout layout{.inner = 1, .per_copy = 3, .copies = std::int64_t{1} << 32};
     const std::int64_t last = 3 * layout.copies - 1;
     CHECK(copy_of(layout, last) == layout.copies - 1);
-    const TableEntry entry = entry_of(layout, drawn({0, layout.copies - 1}), last);
+    const DrawnCopies ends = drawn({0, layout.copies - 1});
+    const TableEntry entry =
+        entry_of(layout, ends, behind(layout, place_of(layout, last - 2), place_of(layout, 2)));
     CHECK(entry.is_drawn);
     CHECK(entry.index == 5);
-    CHECK_FALSE(entry_of(layout, drawn({0, layout.copies - 1}), last - 3).is_drawn);
+    CHECK_FALSE(entry_of(layout, ends, place_of(layout, last - 3)).is_drawn);
 }
 
 TEST_CASE("what is filled does not differ, and what is changed does, first and last") {
     const auto memory = detail::make_large_host_memory();
     std::vector<std::uint32_t> data(30);
     const std::vector<std::uint64_t> of_drawn{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, others(6, 99);
-    const CopiedBits copies{
-        data.data(),  4, {.inner = 3, .per_copy = 2, .copies = 5}, drawn({1, 4}), of_drawn.data(),
-        others.data()};
+    const CopiedBits copies{{{.inner = 3, .per_copy = 2, .copies = 5}, drawn({1, 4})},
+                            data.data(),
+                            4,
+                            of_drawn.data(),
+                            others.data()};
     memory->fill(copies, 30);
     CHECK(data[5] == 99);
     CHECK(data[6] == 1);
@@ -75,9 +84,14 @@ TEST_CASE("values differ beyond their bound, a NaN where none is expected, and n
     const std::vector<WantedValue> want{
         {1.0, 0.0}, {1.0, 0.5}, {1.0, 9.0}, {NAN, 0.0}, {1.0, Bound::none()}};
     const auto differs = [&](bool admits_nan, std::int64_t i) {
-        return CopiedValues{data.data(),  DType::f32, 4,           admits_nan,
-                            {.inner = 5}, drawn({0}), want.data(), want.data()}
-            .differs(i);
+        const CopiedValues values{{{.inner = 5}, drawn({0})},
+                                  data.data(),
+                                  DType::f32,
+                                  4,
+                                  admits_nan,
+                                  want.data(),
+                                  want.data()};
+        return values.differs(i, values.place_of(i));
     };
     CHECK_FALSE(differs(false, 0));
     CHECK_FALSE(differs(false, 1));

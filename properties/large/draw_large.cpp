@@ -49,14 +49,15 @@ constexpr std::int64_t fewest_copies = 64;
 
 /// What one large case may cost, for offsets of this number of bits.
 struct LargeBudget {
-    double multiply_adds, bytes, multiply_adds_of_output;
+    double multiply_adds, bytes, multiply_adds_of_output, few_multiply_adds;
     // The reference takes some 50 ns for a multiply-add.
     static constexpr double multiply_adds_of_drawn = 0x1p23, elements_of_drawn = 0x1p20;
 
     explicit LargeBudget(int bits)
         : multiply_adds(std::ldexp(1.25, bits + 6)),
           bytes(std::ldexp(1.25, bits + 4)),
-          multiply_adds_of_output(std::ldexp(1.0, std::max(bits - 7, 14))) {}
+          multiply_adds_of_output(std::ldexp(1.0, std::max(bits - 7, 14))),
+          few_multiply_adds(std::ldexp(1.0, bits + 2)) {}
 };
 
 class LargeDraw {
@@ -108,7 +109,9 @@ class LargeDraw {
             if (!layout.order.empty()) setting_.layouts[tensor] = {.order = layout.order};
     }
 
+    /// What a case is asked for beside its extent.
     struct Demands {
+        bool is_cheap = false;    ///< few multiply-adds, and no tensor much beyond the extent
         bool is_light = false;    ///< each output is of little work
         bool is_telling = false;  ///< outputs have many elements in the copies that hold data
         bool is_exact = false;    ///< at a limit: the copies have just as many elements
@@ -125,9 +128,13 @@ class LargeDraw {
             if (extent == Extent::limit)
                 if (auto shape = copies_of_smallest(extent, {.is_light = true})) return shape;
         }
-        if (auto shape = copies_of_drawn(extent, {.is_light = true, .is_telling = true}))
-            return shape;
-        return copies_of_drawn(extent, {});
+        // A wrong offset shows in little work as well.
+        constexpr Demands falling[] = {{.is_cheap = true, .is_light = true, .is_telling = true},
+                                       {.is_light = true, .is_telling = true},
+                                       {}};
+        for (const Demands& demands : falling)
+            if (auto shape = copies_of_drawn(extent, demands)) return shape;
+        return std::nullopt;
     }
 
     const SeparableSpec& along_at(int attempt) const {
@@ -161,7 +168,8 @@ class LargeDraw {
         if (!copies || *copies < fewest_copies) return std::nullopt;
         LargeShape shape =
             large_shape(kernel_, *kernel_.on(row_.device), one, along, *copies, setting_);
-        if (!fits(shape, demands)) return refuse("more work, or memory, than a case may take");
+        if (!fits(shape, extent, demands))
+            return refuse("more work, or memory, than a case may take");
         if (const auto why = why_unsupported(kernel_, shape)) return refuse(*why);
         if (const auto why = why_law_fails(kernel_, one, along, values_)) {
             // A pass that breaks the law once is not asked again.
@@ -199,17 +207,39 @@ class LargeDraw {
         return copied;
     }
 
+    /// The elements or bytes that an extent's offsets reach, or that the kernel takes.
+    struct Reach {
+        std::int64_t most;
+        bool in_bytes = false;
+
+        std::int64_t elements_of(const LargeTensor& tensor) const {
+            return in_bytes ? most / tensor.element_bytes() : most;
+        }
+    };
+    Reach reach_of(Extent extent) const {
+        const std::int64_t of_signed = std::int64_t{1} << (bits_ - 1);
+        switch (extent) {
+            case Extent::limit:
+            case Extent::below_limit:
+                return {*kernel_.any().most_elements};
+            case Extent::signed_elements:
+                return {of_signed};
+            case Extent::unsigned_elements:
+                return {2 * of_signed};
+            case Extent::signed_bytes:
+                return {of_signed, true};
+            case Extent::unsigned_bytes:
+                return {2 * of_signed, true};
+        }
+        return {};
+    }
+
     /// The copies that make a tensor just larger than the extent asks for.
     std::optional<std::int64_t> copies_for(const LargeShape& one, Extent extent) {
-        using enum Extent;
         const std::vector<const LargeTensor*> copied = copied_of(one);
         if (copied.empty()) return std::nullopt;
         const LargeTensor& target = *copied[random_.below(copied.size())];
-        const bool is_signed = extent == signed_elements || extent == signed_bytes;
-        const bool in_bytes = extent == signed_bytes || extent == unsigned_bytes;
-        const std::int64_t reached = (std::int64_t{1} << (is_signed ? bits_ - 1 : bits_)) /
-                                     (in_bytes ? target.element_bytes() : 1);
-        return reached / target.elements() + random_.between(1, 3);
+        return reach_of(extent).elements_of(target) / target.elements() + random_.between(1, 3);
     }
 
     /// The copies whose largest tensor has as many elements as the kernel takes, or one less; or,
@@ -220,14 +250,14 @@ class LargeDraw {
         for (const LargeTensor* tensor : copied_of(one))
             elements = std::max(elements, tensor->elements());
         if (elements == 0) return std::nullopt;
-        const std::int64_t limit = *kernel_.any().most_elements;
+        const std::int64_t limit = reach_of(extent).most;
         const std::int64_t less = extent == Extent::below_limit ? 1 : 0;
         if ((limit - less) % elements == 0) return (limit - less) / elements;
         if (exactly) return std::nullopt;
         return limit / elements - less;
     }
 
-    bool fits(const LargeShape& shape, Demands demands) const {
+    bool fits(const LargeShape& shape, Extent extent, Demands demands) const {
         const auto workspace = kernel_.any().workspace_bytes;
         double bytes = workspace ? static_cast<double>(workspace(shape.large)) : 0.0;
         double fewest_outputs = std::numeric_limits<double>::infinity();
@@ -238,7 +268,12 @@ class LargeDraw {
                     std::min(fewest_outputs, static_cast<double>(shape.tensors[i].elements()));
         }
         const double work = kernel_.pass->multiply_adds(shape.large);
+        const auto is_lean = [&](const LargeTensor& tensor) {
+            return tensor.elements() / 5 <= reach_of(extent).elements_of(tensor) / 4;
+        };
         return bytes <= budget_.bytes && work <= budget_.multiply_adds &&
+               (!demands.is_cheap || (work <= budget_.few_multiply_adds &&
+                                      std::ranges::all_of(shape.tensors, is_lean))) &&
                (!demands.is_light || work / fewest_outputs <= budget_.multiply_adds_of_output) &&
                (!demands.is_telling || is_telling(shape.of_drawn())) && is_small(shape.of_drawn());
     }
