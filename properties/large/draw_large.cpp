@@ -271,9 +271,12 @@ class LargeDraw {
         const auto is_lean = [&](const LargeTensor& tensor) {
             return tensor.elements() / 5 <= reach_of(extent).elements_of(tensor) / 4;
         };
+        // Operators of functions count many for each element, which take no longer than memory
+        // does.
+        const bool is_little =
+            op_.algebra != Algebra::products || work <= budget_.few_multiply_adds;
         return bytes <= budget_.bytes && work <= budget_.multiply_adds &&
-               (!demands.is_cheap || (work <= budget_.few_multiply_adds &&
-                                      std::ranges::all_of(shape.tensors, is_lean))) &&
+               (!demands.is_cheap || (is_little && std::ranges::all_of(shape.tensors, is_lean))) &&
                (!demands.is_light || work / fewest_outputs <= budget_.multiply_adds_of_output) &&
                (!demands.is_telling || is_telling(shape.of_drawn())) && is_small(shape.of_drawn());
     }
