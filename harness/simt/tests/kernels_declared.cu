@@ -93,6 +93,8 @@ LAUNCHER(calls_thrust) {
     const float sum = thrust::reduce(thrust::cuda::par.on(call.stream), begin, begin + call.count,
                                      0.0f, thrust::plus<float>());
     thrust::sort(begin, begin + static_cast<int>(sum));
+    const thrust::counting_iterator<int> indices(0);
+    thrust::copy(indices, indices + call.count, begin);
 }
 __global__ void wait_at_barrier(float* data) {
     __shared__ cuda::barrier<cuda::thread_scope_block> barrier;

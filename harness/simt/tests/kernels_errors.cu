@@ -37,7 +37,8 @@ LAUNCHER(grid_too_wide) { nothing<<<0x80000000u, 32>>>(); }
 LAUNCHER(last_error_after_refusal) {
     nothing<<<1, 1025>>>();
     const cudaError_t peeked = cudaPeekAtLastError(), got = cudaGetLastError();
-    if (peeked != cudaErrorInvalidConfiguration || got != peeked || cudaGetLastError() != cudaSuccess) {
+    if (peeked != cudaErrorInvalidConfiguration || got != peeked ||
+        cudaGetLastError() != cudaSuccess) {
         throw std::runtime_error(cudaGetErrorString(got));
     }
 }

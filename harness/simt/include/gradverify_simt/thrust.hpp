@@ -18,6 +18,7 @@ namespace thrust {
 /// What an algorithm would return: it can be used as any value. No call gets so far.
 struct Refused {
     template <class T>
+    requires(!std::is_same_v<T, gradverify::simt::unit::FirstArgument>)
     [[noreturn]] operator T() const {
         __builtin_unreachable();
     }
