@@ -105,12 +105,20 @@ std::string unique(const std::string& what, std::size_t number, const Token& nam
     return "gradverify_" + what + "_" + std::to_string(number) + "_" + std::string(name.text);
 }
 
+/// Whether these may be parts of one operator, such as the two of `>>`.
+bool may_be_one_operator(const Token& first, const Token& second) {
+    const auto is_operator = [](const Token& token) {
+        return token.kind == TokenKind::punctuator && !token.opens() && !token.closes();
+    };
+    return is_operator(first) && is_operator(second) && first.text.end() == second.text.begin();
+}
+
 std::string typedef_text(const Stream& stream, const Declaration& declaration, std::size_t number) {
     std::string text = "typedef";
     for (const std::size_t i : declaration.tokens) {
         const auto& names = declaration.names;
         const bool is_declared = std::ranges::find(names, i) != names.end();
-        text += ' ';
+        if (!may_be_one_operator(stream.at(i - 1), stream.at(i))) text += ' ';
         text += is_declared ? unique("type", number, stream.at(i)) : std::string(stream.at(i).text);
     }
     return text + ";";

@@ -97,6 +97,8 @@ TEST_CASE("a shared variable becomes a typedef and a reference to its place") {
                     "struct __attribute__((aligned(16))) gradverify_tag_0_x {};",
                     "gradverify_type_0_q& q = "});
     CHECK(several.find("static") == std::string::npos);
+    check_contains(rewrite("void f() { __shared__ float a[n + (n >> 5) + (m <= 3 && n == 4)]; }"),
+                   {"a [ n + ( n >> 5 ) + ( m <= 3 && n == 4 ) ];"});
 }
 
 TEST_CASE("a dynamic shared array becomes a reference to the launch's memory") {
