@@ -205,23 +205,48 @@ std::string_view without_shared_end(std::string_view message, std::string_view t
     }
 }
 
-/// The other properties that fail at a problem: first those whose message is `told` as well.
+/// A message without its addresses, which every process has its own of.
+std::string without_addresses(std::string message) {
+    for (std::size_t at = 0; (at = message.find("0x", at)) != std::string::npos;) {
+        at += 2;
+        const std::size_t end = message.find_first_not_of("0123456789abcdef", at);
+        message.erase(at, end - at);
+    }
+    return message;
+}
+
+/// The other properties that fail at a problem, those with one message together: first those whose
+/// message is `told` as well.
 std::string also(const std::vector<const RowResult*>& rows, const std::string& told,
                  const Problem& problem) {
-    std::vector<std::string> same, lines;
+    struct Alike {
+        std::string message;
+        std::vector<std::string> properties;
+    };
+    std::vector<Alike> here = {{told, {}}};
+    std::vector<std::string> elsewhere;
     for (const RowResult* const row : rows) {
         const std::string& message = row->failure->outcome.message;
         const Problem& other = row->failure->smallest.problem;
-        const std::string property = row->row.property_name();
-        const std::string_view words = without_shared_end(message, told);
-        if (other != problem)
-            lines.push_back(fmt::format("{}, at {}: {}", property, other.print(), words));
-        else if (message == told)
-            same.push_back(property);
+        if (other != problem) {
+            elsewhere.push_back(fmt::format("{}, at {}: {}", row->row.property_name(),
+                                            other.print(), without_shared_end(message, told)));
+            continue;
+        }
+        const auto known = std::ranges::find(here, without_addresses(message), [](const Alike& of) {
+            return without_addresses(of.message);
+        });
+        if (known == here.end())
+            here.push_back({message, {row->row.property_name()}});
         else
-            lines.push_back(fmt::format("{}: {}", property, words));
+            known->properties.push_back(row->row.property_name());
     }
-    if (!same.empty()) lines.insert(lines.begin(), joined(same) + ": the same");
+    std::vector<std::string> lines;
+    for (const Alike& of : here)
+        if (!of.properties.empty())
+            lines.push_back(joined(of.properties) + ": " +
+                            (&of == &here.front() ? "the same" : of.message));
+    lines.insert(lines.end(), elsewhere.begin(), elsewhere.end());
     std::string text;
     for (const std::string& words : lines)
         text += line(text.empty() ? "also" : "", wrapped(words, 13));

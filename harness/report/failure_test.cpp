@@ -89,6 +89,17 @@ TEST_CASE("a bug names each property that fails at its problem, and those that a
     CHECK(contains(report_bug({&told, &shorter, &whole}, "gradverify"),
                    "  also       repeatable: varies; by chance\n"
                    "             stays_in_bounds: k.cu:1: launch\n"));
+    const auto read_at = [](const char* property, const char* address) {
+        return failure_of("plain", property,
+                          Outcome::failed(std::string("a.cu:1: read at address ") + address));
+    };
+    const RowResult read = read_at("repeatable", "0x7f5cbb1b");
+    const RowResult read_again = read_at("stays_in_bounds", "0x7f34ad6d");
+    CHECK(report_bug({&first, &read, &read_again}, "gradverify")
+              .find("  also       repeatable, stays_in_bounds: a.cu:1: read at address "
+                    "0x7f5cbb1b\n") != std::string::npos);
+    CHECK(report_bug({&read, &read_again}, "gradverify")
+              .find("  also       stays_in_bounds: the same\n") != std::string::npos);
     RowResult elsewhere =
         failure_of("plain", "free_of_races", Outcome::failed("a.cu:1: left y[0]"));
     elsewhere.failure->smallest.problem = Problem::parse(first.row.kernel->op->space, "n=5,in=3");
