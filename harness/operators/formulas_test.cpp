@@ -218,6 +218,12 @@ const auto product_row = []<class T>(const std::vector<T>& x) {
     for (const T& one : x) y.push_back(product *= one);
     return y;
 };
+/// The sum of exp(x) over each number and the one before it.
+const auto window_row = []<class T>(const std::vector<T>& x) {
+    std::vector<T> y{exp(x[0])};
+    for (std::size_t j = 1; j < x.size(); ++j) y.push_back(exp(x[j - 1]) + exp(x[j]));
+    return y;
+};
 /// Between the first two numbers, by the share that the third has of one.
 const auto lerp_row = []<class T>(const std::vector<T>& x) {
     std::vector<T> y(x.size(), T(0.0));
@@ -470,6 +476,25 @@ std::vector<Entry> entries() {
         [](const Floats&, const Floats& x) {
             float logs = 0.0f;
             return mapped(x, [&](float one) { return std::exp(logs += std::log(one)); });
+        });
+    at = by_row(forward, window_row, -30.0, 30.0);
+    add(at, "sum of exp(x) over a window", "each window by itself", right,
+        [](const Floats&, const Floats& x) {
+            Floats y{std::exp(x[0])};
+            for (std::size_t j = 1; j < x.size(); ++j)
+                y.push_back(std::exp(x[j - 1]) + std::exp(x[j]));
+            return y;
+        });
+    add(at, "sum of exp(x) over a window", "the last sum, plus what enters, minus what leaves",
+        wrong, [](const Floats&, const Floats& x) {
+            Floats y;
+            float sum = 0.0f;
+            for (std::size_t j = 0; j < x.size(); ++j) {
+                sum += std::exp(x[j]);
+                if (j >= 2) sum -= std::exp(x[j - 2]);
+                y.push_back(sum);
+            }
+            return y;
         });
     const auto lerp_gradient = [](auto weights) {
         return [=](const Floats& dy, const Floats& x) {
