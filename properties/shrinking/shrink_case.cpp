@@ -11,7 +11,7 @@ namespace gradverify {
 namespace {
 
 /// Longer listings are not reduced, since each run would carry them.
-constexpr std::size_t most_listed = 4096;
+constexpr std::size_t most_listed = 16384;
 
 bool fails_with(ShrinkTrials& trials, const Data& data) {
     Case candidate = trials.smallest();

@@ -359,10 +359,10 @@ TEST_CASE("a case's data are listed before they are shrunk") {
     CHECK(shrunk.smallest.data.elements == Elements{{"x", 2, 1.0}});
 }
 
-TEST_CASE("listings of up to 4096 elements are reduced, and kept if 32 are left or fewer") {
+TEST_CASE("listings of up to 16384 elements are reduced, and kept if 32 are left or fewer") {
     const auto never = [](const Elements&) { return false; };
-    CHECK(Trace("in=64x64", nines(4096), never).counted > 1);
-    CHECK(Trace("in=1x4097", nines(4097), never).counted == 1);
+    CHECK(Trace("in=128x128", nines(16384), never).counted > 1);
+    CHECK(Trace("in=1x16385", nines(16385), never).counted == 1);
     for (const std::size_t needed : {32u, 33u}) {
         const Trace trace("in=1x40", nines(40),
                           [&](const Elements& data) { return data.size() >= needed; });
