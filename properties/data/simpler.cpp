@@ -15,6 +15,8 @@ namespace {
 /// The most choices of one element of each of some tensors that are tried.
 constexpr std::int64_t most_choices = 300;
 constexpr std::size_t most_tensors = 3;
+/// The most choices in all: a reduction, which comes next, needs its runs, too.
+constexpr std::size_t most_one_hot = 500;
 /// In the order in which a reader finds them simple.
 constexpr std::array simple_values{1.0, -1.0, 2.0};
 
@@ -65,6 +67,7 @@ class OneHot {
     }
 
     void choose_positions(Elements& chosen, std::size_t which) {
+        if (found.size() == most_one_hot) return;
         if (which == chosen.size()) return found.push_back(explicit_data(chosen));
         const auto size = std::ranges::find(tensors_, chosen[which].tensor, &TensorSize::name);
         for (std::int64_t index = 0; index < size->elements; ++index) {

@@ -373,6 +373,16 @@ TEST_CASE("listings of up to 16384 elements are reduced, and kept if 32 are left
     }
 }
 
+TEST_CASE("single elements of large tensors leave runs to reduce the listing") {
+    Elements both = nines(256);
+    std::ranges::copy(nines(256, "dy"), std::back_inserter(both));
+    const auto needs_two = [](const Elements& data) {
+        return value_at(data, "x", 3) != 0.0 && value_at(data, "x", 200) != 0.0;
+    };
+    const Trace trace("in=1x256", both, needs_two, ShrinkOptions{}.data.runs);
+    CHECK(text_of(trace.smallest.data.elements) == "x3=1 x200=1");
+}
+
 TEST_CASE("data is shrunk within its budget of runs") {
     for (const std::int64_t budget : {0, 1, 7, 40}) {
         const Trace trace(
