@@ -2,8 +2,10 @@
 #include "properties/checking/context.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
+#include "harness/cases/sensitivity.hpp"
 #include "harness/devices/call_note.hpp"
 
 namespace gradverify {
@@ -11,6 +13,12 @@ namespace gradverify {
 std::optional<Outcome> failed_call(const CallResult& result) {
     const std::string complaint = result.complaint();
     return complaint.empty() ? std::nullopt : std::optional(Outcome::failed(complaint));
+}
+
+/// No formula can promise more.
+static bool is_within_an_ulp(const WrongElement& element) {
+    return is_floating(*element.dtype) && std::abs(element.got - element.want) <=
+                                              ulp_of(Rounding::of(*element.dtype), element.want);
 }
 
 std::vector<Comparison> compare_outputs(const CallResult& result,
@@ -22,8 +30,9 @@ std::vector<Comparison> compare_outputs(const CallResult& result,
             comparisons.push_back(compare(result.outputs[i].data, expected[i]));
             for (WrongElement& wrong : comparisons.back().worst)
                 wrong.dtype = result.output_types[i];
-            if (auto& imprecision = comparisons.back().imprecision)
-                imprecision->worst.dtype = result.output_types[i];
+            auto& imprecision = comparisons.back().imprecision;
+            if (imprecision) imprecision->worst.dtype = result.output_types[i];
+            if (imprecision && is_within_an_ulp(imprecision->worst)) imprecision.reset();
         }
     return comparisons;
 }

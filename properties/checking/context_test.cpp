@@ -58,6 +58,19 @@ Scene scene_of(const std::string& rest, const std::string& kernel = "own") {
 
 }  // namespace
 
+TEST_CASE("what is off by no more than an ulp of its type is not told as imprecise") {
+    Expected expected{.tensor = "y", .sizes = {1}, .values = {8.0}, .bounds = {Bound(0x1p-30)}};
+    expected.by_any_formula = [] { return std::vector<Bound>{Bound(0x1p-10)}; };
+    const auto imprecision_of = [&](double got) {
+        CallResult result;
+        result.outputs = {{{1}, {got}}};
+        result.output_types = {DType::f32};
+        return compare_outputs(result, {expected}, {}).front().imprecision.has_value();
+    };
+    CHECK_FALSE(imprecision_of(8.0 + 0x1p-20));
+    CHECK(imprecision_of(8.0 + 0x1p-19));
+}
+
 TEST_CASE("a partner is another kernel of exact results, on the case's device and problem") {
     distrust("scaled.forward/deadly");
     const auto partners_at = [](const std::string& rest) {
