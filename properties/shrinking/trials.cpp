@@ -47,7 +47,10 @@ bool ProblemTrials::fails(const Problem& problem, int block_size) {
     return std::ranges::any_of(candidates, [&](Case& candidate) {
         if (block_size > 0) candidate.setting.block_size = block_size;
         const Verdict verdict = trials_.run(candidate);
-        if (verdict == Verdict::errored) state = Seen::errored, is_clean_ = false;
+        if (verdict == Verdict::errored) {
+            state = Seen::errored;
+            if (!least_errored_ || problem < *least_errored_) least_errored_ = problem;
+        }
         if (verdict == Verdict::failed) state = Seen::failed;
         if (verdict == Verdict::passed && state == Seen::nothing) state = Seen::passed;
         return verdict == Verdict::failed;

@@ -85,8 +85,10 @@ class ProblemTrials {
 
     /// Whether dense cases show the failure on the found problem.
     bool is_canonical() const { return is_canonical_; }
-    /// No run errored.
-    bool is_clean() const { return is_clean_; }
+    /// No run of a smaller problem errored.
+    bool is_clean_below(const Problem& problem) const {
+        return !least_errored_ || !(*least_errored_ < problem);
+    }
     /// The most runs that one problem takes.
     std::int64_t runs_per_problem() const;
     /// Whether dense cases alone show that the problem fails.
@@ -102,7 +104,7 @@ class ProblemTrials {
     ShrinkTrials& trials_;
     std::map<std::pair<Problem, int>, Seen> seen_;  ///< by problem and block size
     bool is_canonical_ = false;
-    bool is_clean_ = true;
+    std::optional<Problem> least_errored_;
 };
 
 }  // namespace gradverify
