@@ -50,6 +50,7 @@ std::string promises(const Kernel& kernel) {
                                                          : "on tensor cores");
     if (declared.arithmetic == Arithmetic::fast) words.emplace_back("fast math");
     if (declared.accepts_invalid_indices) words.emplace_back("invalid indices");
+    if (declared.takes_finite_numbers_alone) words.emplace_back("finite numbers alone");
     if (declared.norm_wise_growth)
         words.push_back("norm-wise, growth " + print_exactly(*declared.norm_wise_growth));
     if (declared.saturates_results) words.emplace_back("saturates");

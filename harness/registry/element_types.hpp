@@ -36,6 +36,11 @@ class ElementTypes {
         return tensor.may_be_invalid && kernel_ && kernel_->accepts_invalid_indices;
     }
 
+    /// Whether the operator defines what follows of NaN in the tensor, and the kernel obeys.
+    bool may_be_nan(const TensorSpec& tensor) const {
+        return tensor.may_be_nan && !(kernel_ && kernel_->takes_finite_numbers_alone);
+    }
+
   private:
     int exact_bits_;
     const KernelDeclaration* kernel_ = nullptr;

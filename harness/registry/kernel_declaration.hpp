@@ -79,6 +79,7 @@ class KernelDeclaration {
     StreamUse stream_use = StreamUse::given_or_default;
     bool accepts_empty = false;
     bool accepts_invalid_indices = false;
+    bool takes_finite_numbers_alone = false;
     bool adds_to_all = false;
     std::vector<std::string> added_to;     ///< outputs
     std::vector<std::string> always_zero;  ///< inputs
@@ -189,6 +190,8 @@ class KernelDeclaration {
     KernelDeclaration& with_empty_problems() { return set(accepts_empty, true); }
     /// The launcher may be given indices out of range; the operator defines their results.
     KernelDeclaration& with_invalid_indices() { return set(accepts_invalid_indices, true); }
+    /// What follows of NaN and infinities is left open, where the operator defines it.
+    KernelDeclaration& finite_numbers_alone() { return set(takes_finite_numbers_alone, true); }
     /// The outputs are added to, not written over.
     KernelDeclaration& adds_to_outputs() { return set(adds_to_all, true); }
     /// This output is added to; others are written over.

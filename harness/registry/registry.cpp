@@ -117,6 +117,11 @@ class Resolver {
             wrong(
                 "with_invalid_indices() needs an input of the pass that the operator declares "
                 "with or_invalid()");
+        if (declaration.takes_finite_numbers_alone &&
+            std::ranges::none_of(op->inputs, &TensorSpec::may_be_nan))
+            wrong(
+                "finite_numbers_alone() needs an operator that declares defined_for_nan() of an "
+                "input; of others no NaN is drawn");
         if (declaration.most_elements && *declaration.most_elements < 1)
             wrong("up_to_elements(N) needs an N of at least 1");
         if (declaration.norm_wise_growth &&

@@ -121,6 +121,9 @@ TEST_CASE("a mistake in a registration is said with its place and what is right"
         {plain().with_invalid_indices(),
          "with_invalid_indices() needs an input of the pass that the operator declares with "
          "or_invalid()"},
+        {plain().finite_numbers_alone(),
+         "finite_numbers_alone() needs an operator that declares defined_for_nan() of an input; of "
+         "others no NaN is drawn"},
     };
     for (const Mistaken& one : table) {
         // A file that is compiled for two devices has its mistakes said once.

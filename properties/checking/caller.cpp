@@ -2,6 +2,7 @@
 #include "properties/checking/caller.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "harness/base/random.hpp"
@@ -141,6 +142,9 @@ bool can_take(const Kernel& kernel, const std::vector<Array<double>>& inputs) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const DType dtype = dtype_of(kernel.any(), *kernel.op, kernel.pass->inputs[i]);
         if (!are_numbers_of(dtype, inputs[i].data)) return false;
+        if (kernel.any().takes_finite_numbers_alone &&
+            !std::ranges::all_of(inputs[i].data, [](double value) { return std::isfinite(value); }))
+            return false;
         // Products take their factors as TF32.
         if (kernel.any().multiplies_in_tf32() && is_floating(dtype) &&
             !std::ranges::all_of(inputs[i].data, &is_number_of_tf32))

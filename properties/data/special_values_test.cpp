@@ -85,6 +85,20 @@ TEST_CASE("explicit data may be NaN where the operator defines what follows, and
     CHECK_THROWS_WITH(draw_with("x", 1e300), "data: x[0] is beyond the largest f32");
 }
 
+TEST_CASE("a kernel of finite numbers alone is given no NaN, drawn or listed") {
+    const KernelDeclaration finite = KernelDeclaration().finite_numbers_alone();
+    const Operator& maxpool = operator_named("maxpool");
+    const auto has_nan = [&](const Data& data) {
+        return has_no_number(
+            drawn(maxpool, "in=5x5", "x", data, ValueKind::integers, ElementTypes(finite)));
+    };
+    CHECK(count_draws(8000, has_nan) == 0);
+    CHECK_FALSE(has_nan(dense(7)));
+    CHECK_THROWS_WITH(all_drawn(maxpool, "in=1x1", listing({{"x", 0, NAN}}), ValueKind::integers,
+                                ElementTypes(finite)),
+                      "data: x[0] is outside of the tensor's values");
+}
+
 TEST_CASE("where nothing is a sum of products some numbers dwarf their neighbours, now and then") {
     const auto far_apart = [&](const Data& data) {
         const auto logits =

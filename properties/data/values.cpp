@@ -48,8 +48,10 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
         if (!std::isfinite(stored) && std::isfinite(element.value))
             refuse(fmt::format("beyond the largest {}", traits_of(dtype).name));
         const bool is_input = tensor.name == element.tensor;  // not a cotangent
-        const bool may_be = tensor.admits(stored, problem) ||
-                            (types.may_be_invalid(tensor) && stored == std::round(stored));
+        const bool may_be = std::isfinite(stored)
+                                ? tensor.admits(stored, problem) ||
+                                      (types.may_be_invalid(tensor) && stored == std::round(stored))
+                                : types.may_be_nan(tensor);
         if (is_input ? !may_be : !std::isfinite(stored)) refuse("outside of the tensor's values");
         data[static_cast<std::size_t>(element.index)] = stored;
     }
@@ -206,7 +208,7 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     }
     fill_numbers(array, op, problem, data, kind, types, name);
     if (is_input && meets_kinks(op, data, kind)) fill_ties(array, data.seed, shape);
-    if (is_input && tensor.may_be_nan && holds_nan(data)) fill_nan(array, data.seed, shape);
+    if (is_input && types.may_be_nan(tensor) && holds_nan(data)) fill_nan(array, data.seed, shape);
     const DType dtype = types.of(op, name);
     if (op.algebra != Algebra::products && kind == ValueKind::mantissas)
         change_sizes(array, op, data, dtype, name, shape);
