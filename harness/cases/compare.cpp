@@ -33,18 +33,19 @@ WrongElement element_of(std::span<const double> got, const Expected& expected, s
 std::optional<Imprecision> take_imprecise(std::span<const double> got, const Expected& expected,
                                           std::vector<std::size_t>& wrong) {
     const std::vector<Bound> bounds = expected.by_any_formula();
-    const auto first = std::ranges::stable_partition(
-        wrong, [&](std::size_t i) { return !bounds[i].accepts(got[i], expected.values[i]); });
-    if (first.empty()) return std::nullopt;
-    const std::size_t worst = *std::ranges::max_element(first, {}, [&](std::size_t i) {
+    const auto first = std::stable_partition(wrong.begin(), wrong.end(), [&](std::size_t i) {
+        return !bounds[i].accepts(got[i], expected.values[i]);
+    });
+    if (first == wrong.end()) return std::nullopt;
+    const auto worst = std::ranges::max_element(first, wrong.end(), {}, [&](std::size_t i) {
         return severity(got[i], expected.values[i], expected.bound_at(i));
     });
-    Imprecision imprecision{.worst = element_of(got, expected, worst),
-                            .elements = static_cast<std::int64_t>(first.size())};
+    Imprecision imprecision{.worst = element_of(got, expected, *worst),
+                            .elements = wrong.end() - first};
     for (const double value : expected.values)
         if (std::isfinite(value))
             imprecision.largest = std::max(imprecision.largest, std::abs(value));
-    wrong.erase(first.begin(), first.end());
+    wrong.erase(first, wrong.end());
     return imprecision;
 }
 

@@ -129,8 +129,10 @@ void gradverify_simt_negate_overflow(const FailedCheck* check, Operand operand) 
 // With -ftrapv GCC calls these where its sanitizer does not look, as in abs.
 __extension__ using Int128 = __int128;
 __extension__ using Unsigned128 = unsigned __int128;
+// NOLINTBEGIN(bugprone-macro-parentheses): an operator has none
 #define GRADVERIFY_SIMT_WRAPS(NAME, T, U, SIGN) \
     T gradverify_simt_##NAME(T left, T right) { return static_cast<T>(U(left) SIGN U(right)); }
+// NOLINTEND(bugprone-macro-parentheses)
 #define GRADVERIFY_SIMT_INTEGER(MODE, T, U)                                                  \
     GRADVERIFY_SIMT_WRAPS(addv##MODE##3, T, U, +)                                            \
     GRADVERIFY_SIMT_WRAPS(subv##MODE##3, T, U, -)                                            \
