@@ -245,7 +245,9 @@ std::string also(const std::vector<const RowResult*>& rows, const std::string& t
     for (const Alike& of : here)
         if (!of.properties.empty())
             lines.push_back(joined(of.properties) + ": " +
-                            (&of == &here.front() ? "the same" : of.message));
+                            (&of == &here.front()
+                                 ? "the same"
+                                 : std::string(without_shared_end(of.message, told))));
     lines.insert(lines.end(), elsewhere.begin(), elsewhere.end());
     std::string text;
     for (const std::string& words : lines)

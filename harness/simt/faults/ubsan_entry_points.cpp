@@ -129,10 +129,9 @@ void gradverify_simt_negate_overflow(const FailedCheck* check, Operand operand) 
 // With -ftrapv GCC calls these where its sanitizer does not look, as in abs.
 __extension__ using Int128 = __int128;
 __extension__ using Unsigned128 = unsigned __int128;
-// NOLINTBEGIN(bugprone-macro-parentheses): an operator has none
+// NOLINTBEGIN(bugprone-macro-parentheses): operators and types have none
 #define GRADVERIFY_SIMT_WRAPS(NAME, T, U, SIGN) \
     T gradverify_simt_##NAME(T left, T right) { return static_cast<T>(U(left) SIGN U(right)); }
-// NOLINTEND(bugprone-macro-parentheses)
 #define GRADVERIFY_SIMT_INTEGER(MODE, T, U)                                                  \
     GRADVERIFY_SIMT_WRAPS(addv##MODE##3, T, U, +)                                            \
     GRADVERIFY_SIMT_WRAPS(subv##MODE##3, T, U, -)                                            \
@@ -141,6 +140,7 @@ __extension__ using Unsigned128 = unsigned __int128;
     T gradverify_simt_absv##MODE##2(T operand) {                                             \
         return operand < 0 ? gradverify_simt_negv##MODE##2(operand) : operand;               \
     }
+// NOLINTEND(bugprone-macro-parentheses)
 GRADVERIFY_SIMT_INTEGER(si, std::int32_t, std::uint32_t)
 GRADVERIFY_SIMT_INTEGER(di, std::int64_t, std::uint64_t)
 GRADVERIFY_SIMT_INTEGER(ti, Int128, Unsigned128)
