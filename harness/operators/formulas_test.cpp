@@ -227,7 +227,7 @@ const auto window_row = []<class T>(const std::vector<T>& x) {
 /// Between the first two numbers, by the share that the third has of one.
 const auto lerp_row = []<class T>(const std::vector<T>& x) {
     std::vector<T> y(x.size(), T(0.0));
-    y[0] = (T(1.0) - x[2]) * x[0] + x[2] * x[1];
+    if (x.size() > 2) y[0] = (T(1.0) - x[2]) * x[0] + x[2] * x[1];
     return y;
 };
 
