@@ -160,18 +160,23 @@ TEST_CASE("rows that fail at one problem are one bug, which is explained once; l
 }
 
 TEST_CASE("a failure joins a bug by the problem of one of its rows or by the line of another") {
-    Bench bench;
-    bench.suite.on_shrink = [](const Case& found, const Outcome&, const CaseRunner&) {
-        Case smallest = found;
-        if (found.property == "fail" || found.property == "fail_at_1")
-            smallest.problem = Problem::parse(found.problem.space(), "in=1");
-        const char* message = found.property == "fail" ? "differs" : "k.cu:3: read past";
-        return Shrunk{smallest, Outcome::failed(message), {Minimality::Kind::certified}, 1};
+    const auto bugs_of = [](const std::vector<std::string>& properties) {
+        Bench bench;
+        bench.suite.on_shrink = [](const Case& found, const Outcome&, const CaseRunner&) {
+            Case smallest = found;
+            if (found.property == "fail" || found.property == "fail_at_1")
+                smallest.problem = Problem::parse(found.problem.space(), "in=1");
+            const char* message = found.property == "fail" ? "differs" : "k.cu:3: read past";
+            return Shrunk{smallest, Outcome::failed(message), {Minimality::Kind::certified}, 1};
+        };
+        std::vector<Row> rows;
+        for (const std::string& property : properties) rows.push_back(bench.row(property));
+        bench.check(rows, {.cases = 200});
+        return joined(bench.bugs);
     };
-    bench.check({bench.row("fail"), bench.row("fail_at_1"), bench.row("fail_from_3"),
-                 bench.row("fail_at_40")},
-                {.cases = 200});
-    CHECK(joined(bench.bugs) == "bug fail fail_at_1 fail_from_3 fail_at_40");
+    CHECK(bugs_of({"fail", "fail_at_1", "fail_from_3"}) == "bug fail fail_at_1 fail_from_3");
+    // Also one that is told already, by the line of a row that is not its first.
+    CHECK(bugs_of({"fail", "fail_at_1", "fail_at_40"}) == "bug fail fail_at_1, more fail_at_40");
 }
 
 TEST_CASE("a failure is shrunk after the first case of every row") {

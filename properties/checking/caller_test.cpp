@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <stdexcept>
 #include <thread>
@@ -230,6 +231,20 @@ TEST_CASE("a device that a partner lost ends the process, one that the kernel lo
         }
         return false;
     }));
+}
+
+TEST_CASE("a kernel of finite numbers alone is asked about no others") {
+    Kernel kernel = named("right");
+    KernelDeclaration declared = kernel.any();
+    kernel.by_device = {{"cpu", &declared}};
+    const auto takes = [&](double x) {
+        return can_take(kernel, {{{1}, {0}}, {{1}, {x}}, {{1}, {1}}, {{1}, {1}}});
+    };
+    CHECK(takes(INFINITY));
+    declared.finite_numbers_alone();
+    CHECK_FALSE(takes(INFINITY));
+    CHECK_FALSE(takes(NAN));
+    CHECK(takes(1.0));
 }
 
 TEST_CASE("a kernel takes numbers of its types, and on tensor cores factors of eleven digits") {
