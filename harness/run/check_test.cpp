@@ -169,9 +169,16 @@ TEST_CASE("a failure joins a bug by the problem of one of its rows or by the lin
             const char* message = found.property == "fail" ? "differs" : "k.cu:3: read past";
             return Shrunk{smallest, Outcome::failed(message), {Minimality::Kind::certified}, 1};
         };
+        // It fails when the others are told, however many cases it has had by then.
+        bench.suite.on_draw = [&](const Row& row, std::uint64_t, std::int64_t index) {
+            if (row.property->name == "fail_at_40") index = bench.bugs.empty() ? 0 : 40;
+            return Suite::Draw{
+                case_on(row, bench.problems({"in=3"}).front(), static_cast<std::uint64_t>(index)),
+                ""};
+        };
         std::vector<Row> rows;
         for (const std::string& property : properties) rows.push_back(bench.row(property));
-        bench.check(rows, {.cases = 200});
+        bench.check(rows, {.cases = 1'000'000});
         return joined(bench.bugs);
     };
     CHECK(bugs_of({"fail", "fail_at_1", "fail_from_3"}) == "bug fail fail_at_1 fail_from_3");
@@ -198,19 +205,33 @@ TEST_CASE("rows go on while a failure is shrunk, on an only worker by turns") {
     for (const int jobs : {1, 2, 4}) {
         CAPTURE(jobs);
         Bench bench;
-        std::size_t asked_before = 0, asked_after = 0;
+        bool is_shrunk = false;
+        int runs = 0;
+        std::int64_t done_meanwhile = 0;
+        // A row that ends after the shrinking, however long that takes.
+        bench.suite.on_draw = [&](const Row& row, std::uint64_t, std::int64_t index) {
+            if (row.property->name == "fail_at_40") index = is_shrunk ? 40 : 0;
+            return Suite::Draw{
+                case_on(row, bench.problems({"in=3"}).front(), static_cast<std::uint64_t>(index)),
+                ""};
+        };
         bench.suite.on_shrink = [&](const Case& found, const Outcome& outcome,
                                     const CaseRunner& runner) {
-            asked_before = bench.asked.size();
-            for (int i = 0; i < 100; ++i) runner(found);
-            asked_after = bench.asked.size();
-            return Shrunk{found, outcome, {}, 100};
+            const std::int64_t before = bench.done;
+            while (!is_shrunk && done_meanwhile <= 50 && runs < 100'000) {
+                runner(found);
+                ++runs;
+                done_meanwhile = bench.done - before;
+            }
+            is_shrunk = true;
+            return Shrunk{found, outcome, {}, 1};
         };
         const auto results =
-            bench.check({bench.row("fail"), bench.row("pass")}, {.cases = 2000}, jobs);
-        CHECK(asked_after > asked_before + 50);
-        CHECK(results[0].failure->runs == 100);
-        CHECK(results[1].cases == 2000);
+            bench.check({bench.row("fail"), bench.row("fail_at_40")}, {.cases = 1'000'000}, jobs);
+        CHECK(done_meanwhile > 50);
+        if (jobs == 1) CHECK(runs <= 100);
+        CHECK(results[0].verdict == Verdict::failed);
+        CHECK(results[1].verdict == Verdict::failed);
     }
 }
 
