@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel that is right on small tensors is right on those of more than 2^31 elements, or bytes.
 // The large problem is made of copies of a small one along a separable axis, so the small one's
-// reference says what every element must be, and every element is compared, on the device. A
-// sixty-fourth of the copies is run first: a kernel that is too slow there is skipped.
+// reference says what every element must be, and every element is compared, on the device. Shares
+// of the copies are run first, each 64 times the one before: a kernel that would be too slow with
+// the next is skipped.
 #include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 #include "harness/base/text.hpp"
 #include "harness/devices/compute_sanitizer.hpp"
@@ -17,7 +19,7 @@ namespace gradverify {
 
 namespace {
 
-constexpr std::int64_t rehearsal_share = 64;
+constexpr std::int64_t growth = 1 << 6, rehearsals[] = {1 << 18, 1 << 12, 1 << 6};
 // Fewer copies would nearly all hold drawn data.
 constexpr std::int64_t fewest_rehearsed = 32;
 // The limit on a GPU. The CPU device has none: a loaded machine must not decide what tests see.
@@ -64,9 +66,11 @@ struct LargeRun {
     }
 };
 
-/// The same with fewer copies; nothing where there are too few, or the kernel does not take them.
-std::optional<LargeShape> smaller(CaseContext& context, const LargeShape& shape) {
-    const std::int64_t copies = shape.copies / rehearsal_share;
+/// The same with a share of the copies; nothing where there are too few, or the kernel does not
+/// take them.
+std::optional<LargeShape> with_share(CaseContext& context, const LargeShape& shape,
+                                     std::int64_t share) {
+    const std::int64_t copies = shape.copies / share;
     if (copies < fewest_rehearsed) return std::nullopt;
     LargeShape fewer = large_shape(context.kernel(), context.declaration(), shape.one, *shape.along,
                                    copies, context.checked().setting);
@@ -74,20 +78,21 @@ std::optional<LargeShape> smaller(CaseContext& context, const LargeShape& shape)
     return fewer;
 }
 
-/// The outcome of the smaller call, if it makes the large one pointless.
-std::optional<Outcome> rehearse(LargeRun& rehearsal, std::int64_t copies, bool is_timed) {
-    double expected = 0.0;
+/// The outcome of a call on fewer copies, if it makes larger ones pointless.
+std::optional<Outcome> rehearse(LargeRun& rehearsal, std::int64_t all_copies, bool is_timed) {
+    const std::int64_t copies = rehearsal.plan.shape.copies;
     // The first call loads the kernel, which the second need not.
     for (int round = 0; round < 2; ++round) {
         if (auto failure = rehearsal.failure()) {
             failure->message = "with " + std::to_string(copies) + " copies: " + failure->message;
             return failure;
         }
-        expected = static_cast<double>(rehearsal_share) * rehearsal.result.seconds;
-        if (!is_timed || expected <= most_seconds) return std::nullopt;
+        if (!is_timed || growth * rehearsal.result.seconds <= most_seconds) return std::nullopt;
     }
-    return Outcome::skipped("too slow at this size: a call would take about " +
-                            print_seconds(expected));
+    return Outcome::skipped(
+        "too slow at this size: a call would take about " +
+        print_seconds(rehearsal.result.seconds *
+                      (static_cast<double>(all_copies) / static_cast<double>(copies))));
 }
 
 }  // namespace
@@ -112,13 +117,13 @@ Outcome holds_when_large(CaseContext& context) {
     };
     LargeRun large{context, plan(shape)};
     if (!large.plan.why_inapplicable.empty()) return Outcome::skipped(large.plan.why_inapplicable);
-    std::optional<LargeRun> rehearsal;
-    if (auto fewer = smaller(context, shape))
-        rehearsal.emplace(LargeRun{context, plan(std::move(*fewer))});
+    std::vector<LargeRun> fewer;
+    for (const std::int64_t share : rehearsals)
+        if (auto of_share = with_share(context, shape, share))
+            fewer.push_back(LargeRun{context, plan(std::move(*of_share))});
     const LargeLock lock(checked.device);
-    if (rehearsal)
-        if (auto outcome = rehearse(*rehearsal, copies / rehearsal_share, checked.device != "cpu"))
-            return *outcome;
+    for (LargeRun& rehearsal : fewer)
+        if (auto outcome = rehearse(rehearsal, copies, checked.device != "cpu")) return *outcome;
     if (auto failure = large.failure()) return *failure;
     return large.verdict();
 }

@@ -107,7 +107,7 @@ Outcome run_copies(const KernelDeclaration& kernel, std::int64_t copies,
 
 }  // namespace
 
-TEST_CASE("a sixty-fourth of the copies is run first, where these are at least 32") {
+TEST_CASE("shares of the copies are run first, where these are at least 32") {
     const KernelDeclaration plain = dot_kernel("forward/plain", right);
     struct Line {
         KernelDeclaration kernel;
@@ -117,6 +117,7 @@ TEST_CASE("a sixty-fourth of the copies is run first, where these are at least 3
     for (const Line& line : std::vector<Line>{
              {plain, 2048, {32, 2048}},
              {plain, 2047, {2047}},
+             {plain, 131'072, {32, 2048, 131'072}},
              {dot_kernel("forward/plain", right).only_if("n is not 32", is_not_32), 2048, {2048}},
              // The CPU device has no limit of time.
              {dot_kernel("forward/slow", slow_when_small), 2048, {32, 2048}}}) {
@@ -183,7 +184,7 @@ TEST_CASE("what can't be called or expected is skipped, and says why") {
     CHECK(said(run_copies(hungry, 2048))
               .starts_with("skipped: needs 1073741824.0 GiB of device memory, of which "));
     // The largest tensor that the CPU device is given, and one element more.
-    CHECK(said(run_copies(hungry, 1 << 24)).starts_with("skipped: with 262144 copies: needs "));
+    CHECK(said(run_copies(hungry, 1 << 24)).starts_with("skipped: with 4096 copies: needs "));
     CHECK(said(run_copies(hungry, (1 << 24) + 1)) ==
           "skipped: too large for the device cpu: x has 16777217 elements, 64.0 MiB");
     const Operator reversed = dot_product().forward([]<class T>(const ForwardCall<T>& call) {

@@ -240,8 +240,7 @@ class LargeRig {
             std::as_writable_bytes(std::span(&bits, 1)).first(static_cast<std::size_t>(bytes)));
         const PlacedCopies copies{tensor.layout, tensor.drawn};
         const WantedValue& want =
-            copies.in(tensor.wanted.of_drawn.data(), tensor.wanted.of_others.data(),
-                      copies.place_of(element));
+            copies.in(tensor.wanted.of_drawn.data(), tensor.wanted.of_others.data(), element);
         return {.tensor = tensor.name,
                 .index = index_in_memory(element, tensor.sizes, tensor.strides),
                 .got = number_of(tensor.dtype, bits),

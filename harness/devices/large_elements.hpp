@@ -4,6 +4,7 @@
 // the copies hold drawn data, all others the same.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "harness/cases/bound.hpp"
@@ -11,13 +12,14 @@
 
 namespace gradverify {
 
-/// Where the copies of a tensor lie in memory. A tensor that all copies share is one copy.
+/// Where the copies of a tensor lie in memory: a row of all copies' runs, then the next row. A
+/// tensor that all copies share is one copy.
 struct CopyLayout {
-    std::int64_t inner = 1;     ///< elements from one step along the axis to the next
-    std::int64_t per_copy = 1;  ///< steps along the axis that one copy takes
+    std::int64_t run = 1;  ///< elements of a copy that lie together
     std::int64_t copies = 1;
 
     bool operator==(const CopyLayout&) const = default;
+    GRADVERIFY_ON_BOTH std::int64_t row() const { return run * copies; }
 };
 
 /// Which copies hold data of their own, in ascending order.
@@ -33,54 +35,29 @@ struct TableEntry {
     std::int64_t index = 0;
 };
 
-/// Where an element lies among the copies, as a number of digits, the innermost last.
-struct CopyPlace {
-    std::int64_t outer = 0, copy = 0, row = 0, within = 0;
+GRADVERIFY_ON_BOTH inline std::int64_t copy_of(const CopyLayout& layout, std::int64_t element) {
+    return element / layout.run % layout.copies;
+}
 
-    bool operator==(const CopyPlace&) const = default;
+/// How the elements of a tensor are shared out. The elements of a strand are alike but in copies
+/// with data of their own, so that one look at a table and one division serve many elements.
+struct Strands {
+    std::int64_t elements = 0;
+    std::int64_t count = 0;
+    std::int64_t lanes = 1;  ///< strands that share the elements which are alike
 };
 
-GRADVERIFY_ON_BOTH inline CopyPlace place_of(const CopyLayout& layout, std::int64_t element) {
-    const std::int64_t step = element / layout.inner, block = step / layout.per_copy;
-    return {.outer = block / layout.copies,
-            .copy = block % layout.copies,
-            .row = step % layout.per_copy,
-            .within = element % layout.inner};
+/// About as many strands as workers, if possible; those of neighbouring workers lie together.
+inline Strands strands_of(std::int64_t elements, const CopyLayout& layout, std::int64_t workers) {
+    constexpr std::int64_t together = 64;
+    if (elements == 0) return {};
+    const std::int64_t places = (elements + layout.row() - 1) / layout.row() * layout.run;
+    const std::int64_t fewest = workers > 1 ? (together + layout.run - 1) / layout.run : 1;
+    const std::int64_t lanes = std::min(std::max(workers / places, fewest), layout.copies);
+    return {.elements = elements, .count = places * lanes, .lanes = lanes};
 }
 
-/// The place that is as many elements further as `by` is from the first: digits are added, with
-/// carries, where place_of() divides.
-GRADVERIFY_ON_BOTH inline CopyPlace behind(const CopyLayout& layout, CopyPlace place,
-                                           const CopyPlace& by) {
-    const auto carry = [](std::int64_t& digit, std::int64_t base, std::int64_t& next) {
-        if (digit < base) return;
-        digit -= base;
-        ++next;
-    };
-    place.within += by.within;
-    place.row += by.row;
-    place.copy += by.copy;
-    place.outer += by.outer;
-    carry(place.within, layout.inner, place.row);
-    carry(place.row, layout.per_copy, place.copy);
-    carry(place.copy, layout.copies, place.outer);
-    return place;
-}
-
-GRADVERIFY_ON_BOTH inline std::int64_t copy_of(const CopyLayout& layout, std::int64_t element) {
-    return place_of(layout, element).copy;
-}
-
-GRADVERIFY_ON_BOTH inline TableEntry entry_of(const CopyLayout& layout, const DrawnCopies& drawn,
-                                              const CopyPlace& at) {
-    for (int i = 0; i < drawn.count && drawn.at[i] <= at.copy; ++i)
-        if (drawn.at[i] == at.copy)
-            return {true, ((at.outer * drawn.count + i) * layout.per_copy + at.row) * layout.inner +
-                              at.within};
-    return {false, (at.outer * layout.per_copy + at.row) * layout.inner + at.within};
-}
-
-// Each content below fills or compares an element, whose place is stepped from one to the next.
+// Each content below fills or compares the elements of a strand.
 
 /// Elements of two alternating kinds: guards, or poison where both are alike.
 struct Pattern {
@@ -88,36 +65,59 @@ struct Pattern {
     int bytes;
     std::uint64_t even, odd;
 
-    using Place = int;  ///< 1 in odd places
-    GRADVERIFY_ON_BOTH Place place_of(std::int64_t i) const { return static_cast<int>(i % 2); }
-    GRADVERIFY_ON_BOTH Place behind(Place place, Place by) const { return place ^ by; }
-
-    GRADVERIFY_ON_BOTH std::uint64_t at(Place place) const { return place == 0 ? even : odd; }
-    GRADVERIFY_ON_BOTH void fill(std::int64_t i, Place place) const {
-        store_bits(data, i, bytes, at(place));
+    Strands strands(std::int64_t elements, std::int64_t workers) const {
+        return strands_of(elements, {.run = 2, .copies = (elements + 1) / 2}, workers);
     }
-    GRADVERIFY_ON_BOTH bool differs(std::int64_t i, Place place) const {
-        return load_bits(data, i, bytes) != at(place);
+    GRADVERIFY_ON_BOTH void fill(const Strands& strands, std::int64_t strand) const {
+        const std::uint64_t bits = strand % 2 == 0 ? even : odd;
+        for (std::int64_t i = strand; i < strands.elements; i += strands.count)
+            store_bits(data, i, bytes, bits);
+    }
+    /// Calls `visit` with each element that differs.
+    template <class Visit>
+    GRADVERIFY_ON_BOTH void compare(const Strands& strands, std::int64_t strand,
+                                    Visit visit) const {
+        const std::uint64_t bits = strand % 2 == 0 ? even : odd;
+        for (std::int64_t i = strand; i < strands.elements; i += strands.count)
+            if (load_bits(data, i, bytes) != bits) visit(i);
     }
 };
 
-/// Where the elements of a tensor of copies are in its tables.
+/// Where the elements of a tensor of copies are in two tables: that of all drawn copies, whose rows
+/// hold these alone, and that of one other copy.
 struct PlacedCopies {
     CopyLayout layout;
     DrawnCopies drawn;
 
-    using Place = CopyPlace;
-    GRADVERIFY_ON_BOTH Place place_of(std::int64_t i) const {
-        return gradverify::place_of(layout, i);
-    }
-    GRADVERIFY_ON_BOTH Place behind(const Place& place, const Place& by) const {
-        return gradverify::behind(layout, place, by);
-    }
-    /// The element's entry in one of two tables.
+    /// The element's entry.
     template <class T>
-    GRADVERIFY_ON_BOTH const T& in(const T* of_drawn, const T* of_others, const Place& at) const {
-        const TableEntry entry = entry_of(layout, drawn, at);
-        return (entry.is_drawn ? of_drawn : of_others)[entry.index];
+    const T& in(const T* of_drawn, const T* of_others, std::int64_t element) const {
+        const std::int64_t row = element / layout.row(), within = element % layout.run;
+        const std::int64_t copy = copy_of(layout, element);
+        for (int i = 0; i < drawn.count; ++i)
+            if (drawn.at[i] == copy) return of_drawn[(row * drawn.count + i) * layout.run + within];
+        return of_others[row * layout.run + within];
+    }
+    Strands strands(std::int64_t elements, std::int64_t workers) const {
+        return strands_of(elements, layout, workers);
+    }
+    /// Calls `visit` with each element of the strand and its entry.
+    template <class T, class Visit>
+    GRADVERIFY_ON_BOTH void each(const T* of_drawn, const T* of_others, const Strands& strands,
+                                 std::int64_t strand, Visit visit) const {
+        const std::int64_t row = strand / (layout.run * strands.lanes);
+        const std::int64_t within = strand % layout.run;
+        const T of_other = of_others[row * layout.run + within];
+        int next = 0;
+        for (std::int64_t copy = strand / layout.run % strands.lanes; copy < layout.copies;
+             copy += strands.lanes) {
+            const std::int64_t element = (row * layout.copies + copy) * layout.run + within;
+            while (next < drawn.count && drawn.at[next] < copy) ++next;
+            if (next < drawn.count && drawn.at[next] == copy)
+                visit(element, of_drawn[(row * drawn.count + next) * layout.run + within]);
+            else
+                visit(element, of_other);
+        }
     }
 };
 
@@ -127,14 +127,17 @@ struct CopiedBits : PlacedCopies {
     int bytes;
     const std::uint64_t *of_drawn, *of_others;
 
-    GRADVERIFY_ON_BOTH std::uint64_t at(const Place& place) const {
-        return in(of_drawn, of_others, place);
+    GRADVERIFY_ON_BOTH void fill(const Strands& strands, std::int64_t strand) const {
+        each(of_drawn, of_others, strands, strand,
+             [&](std::int64_t i, std::uint64_t bits) { store_bits(data, i, bytes, bits); });
     }
-    GRADVERIFY_ON_BOTH void fill(std::int64_t i, const Place& place) const {
-        store_bits(data, i, bytes, at(place));
-    }
-    GRADVERIFY_ON_BOTH bool differs(std::int64_t i, const Place& place) const {
-        return load_bits(data, i, bytes) != at(place);
+    /// Calls `visit` with each element that differs.
+    template <class Visit>
+    GRADVERIFY_ON_BOTH void compare(const Strands& strands, std::int64_t strand,
+                                    Visit visit) const {
+        each(of_drawn, of_others, strands, strand, [&](std::int64_t i, std::uint64_t bits) {
+            if (load_bits(data, i, bytes) != bits) visit(i);
+        });
     }
 };
 
@@ -152,11 +155,16 @@ struct CopiedValues : PlacedCopies {
     bool admits_nan;
     const WantedValue *of_drawn, *of_others;
 
-    GRADVERIFY_ON_BOTH bool differs(std::int64_t i, const Place& place) const {
-        const WantedValue want = in(of_drawn, of_others, place);
-        const double got = number_of(dtype, load_bits(data, i, bytes));
-        return !is_admitted_nan(admits_nan, got, want.value) &&
-               !want.bound.accepts(got, want.value);
+    /// Calls `visit` with each element that differs.
+    template <class Visit>
+    GRADVERIFY_ON_BOTH void compare(const Strands& strands, std::int64_t strand,
+                                    Visit visit) const {
+        each(of_drawn, of_others, strands, strand, [&](std::int64_t i, const WantedValue& want) {
+            const double got = number_of(dtype, load_bits(data, i, bytes));
+            if (!is_admitted_nan(admits_nan, got, want.value) &&
+                !want.bound.accepts(got, want.value))
+                visit(i);
+        });
     }
 };
 
@@ -164,6 +172,12 @@ struct CopiedValues : PlacedCopies {
 struct Differences {
     std::int64_t count = 0;
     std::int64_t first = -1, last = -1;  ///< -1: none
+
+    void add(std::int64_t element) {
+        if (count == 0 || element < first) first = element;
+        last = std::max(last, element);
+        ++count;
+    }
 };
 
 }  // namespace gradverify

@@ -18,30 +18,27 @@ struct Found {
     unsigned long long count, from_end, last;
 };
 
+constexpr std::int64_t workers = std::int64_t{threads} * blocks;
+
 template <class Work>
-__global__ void fill_each(Work work, std::int64_t elements) {
-    const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
-    if (first >= elements) return;
-    auto place = work.place_of(first);
-    const auto by = work.place_of(step);
-    for (std::int64_t i = first; i < elements; i += step, place = work.behind(place, by))
-        work.fill(i, place);
+__global__ void fill_each(const __grid_constant__ Work work,
+                          const __grid_constant__ Strands strands) {
+    for (std::int64_t strand = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+         strand < strands.count; strand += workers)
+        work.fill(strands, strand);
 }
 
 template <class Work>
-__global__ void count_each(Work work, std::int64_t elements, Found* found) {
-    const std::int64_t first = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
-    if (first >= elements) return;
+__global__ void count_each(const __grid_constant__ Work work,
+                           const __grid_constant__ Strands strands, Found* found) {
     unsigned long long count = 0, from_end = 0, last = 0;
-    auto place = work.place_of(first);
-    const auto by = work.place_of(step);
-    for (std::int64_t i = first; i < elements; i += step, place = work.behind(place, by)) {
-        if (!work.differs(i, place)) continue;
-        if (count++ == 0) from_end = static_cast<unsigned long long>(elements - i);
-        last = static_cast<unsigned long long>(i + 1);
-    }
+    for (std::int64_t strand = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+         strand < strands.count; strand += workers)
+        work.compare(strands, strand, [&](std::int64_t i) {
+            ++count;
+            from_end = max(from_end, static_cast<unsigned long long>(strands.elements - i));
+            last = max(last, static_cast<unsigned long long>(i + 1));
+        });
     if (count == 0) return;
     atomicAdd(&found->count, count);
     atomicMax(&found->from_end, from_end);
@@ -74,8 +71,11 @@ class LargeCudaMemory final : public LargeMemory {
     }
     void fill(const Content& content, std::int64_t elements) override {
         if (elements == 0) return;
-        std::visit([&](const auto& work) { fill_each<<<blocks, threads>>>(work, elements); },
-                   content);
+        std::visit(
+            [&](const auto& work) {
+                fill_each<<<blocks, threads>>>(work, work.strands(elements, workers));
+            },
+            content);
         GRADVERIFY_CUDA_CHECK(cudaGetLastError());
         GRADVERIFY_CUDA_CHECK(cudaDeviceSynchronize());
     }
@@ -85,7 +85,9 @@ class LargeCudaMemory final : public LargeMemory {
         GRADVERIFY_CUDA_CHECK(cudaMalloc(&on_device, sizeof(Found)));
         GRADVERIFY_CUDA_CHECK(cudaMemset(on_device, 0, sizeof(Found)));
         std::visit(
-            [&](const auto& work) { count_each<<<blocks, threads>>>(work, elements, on_device); },
+            [&](const auto& work) {
+                count_each<<<blocks, threads>>>(work, work.strands(elements, workers), on_device);
+            },
             content);
         GRADVERIFY_CUDA_CHECK(cudaGetLastError());
         Found found{};

@@ -31,23 +31,18 @@ class LargeHostMemory final : public LargeMemory {
     }
     void fill(const Content& content, std::int64_t elements) override {
         const auto fill = [&](const auto& work) {
-            auto place = work.place_of(0);
-            const auto by = work.place_of(1);
-            for (std::int64_t i = 0; i < elements; ++i, place = work.behind(place, by))
-                work.fill(i, place);
+            const Strands strands = work.strands(elements, 1);
+            for (std::int64_t strand = 0; strand < strands.count; ++strand)
+                work.fill(strands, strand);
         };
         std::visit(fill, content);
     }
     Differences differences(const ComparedContent& content, std::int64_t elements) override {
         Differences found;
         const auto compare = [&](const auto& work) {
-            auto place = work.place_of(0);
-            const auto by = work.place_of(1);
-            for (std::int64_t i = 0; i < elements; ++i, place = work.behind(place, by)) {
-                if (!work.differs(i, place)) continue;
-                if (found.count++ == 0) found.first = i;
-                found.last = i;
-            }
+            const Strands strands = work.strands(elements, 1);
+            for (std::int64_t strand = 0; strand < strands.count; ++strand)
+                work.compare(strands, strand, [&](std::int64_t i) { found.add(i); });
         };
         std::visit(compare, content);
         return found;

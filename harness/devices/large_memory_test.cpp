@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "harness/devices/large_call.hpp"
@@ -21,51 +23,72 @@ DrawnCopies drawn(std::vector<std::int64_t> at) {
 }  // namespace
 
 TEST_CASE("an element of a copy is the table's at the same place within its copy") {
-    // Two outer rows, five copies of two steps, three elements each.
-    const CopyLayout layout{.inner = 3, .per_copy = 2, .copies = 5};
-    const DrawnCopies copies = drawn({0, 3});
-    const CopyPlace next = place_of(layout, 1), far = place_of(layout, 37);
-    CopyPlace stepped = place_of(layout, 0);
+    // Two rows of five copies of six elements.
+    const PlacedCopies placed{{.run = 6, .copies = 5}, drawn({0, 3})};
+    std::vector<int> of_drawn, of_others;
+    for (int i = 0; i < 2 * 2 * 6; ++i) of_drawn.push_back(i);
+    for (int i = 0; i < 2 * 6; ++i) of_others.push_back(100 + i);
     std::int64_t element = 0;
-    for (std::int64_t outer = 0; outer < 2; ++outer)
-        for (std::int64_t copy = 0; copy < 5; ++copy)
-            for (std::int64_t step = 0; step < 2; ++step)
-                for (std::int64_t within = 0; within < 3; ++within, ++element) {
-                    CAPTURE(element);
-                    const TableEntry entry = entry_of(layout, copies, stepped);
-                    CHECK(copy_of(layout, element) == copy);
-                    CHECK(entry.is_drawn == (copy == 0 || copy == 3));
-                    const std::int64_t block = copy == 3 ? 1 : 0;
-                    CHECK(entry.index == (entry.is_drawn
-                                              ? ((outer * 2 + block) * 2 + step) * 3 + within
-                                              : (outer * 2 + step) * 3 + within));
-                    CHECK(behind(layout, stepped, far) == place_of(layout, element + 37));
-                    stepped = behind(layout, stepped, next);
-                    CHECK(stepped == place_of(layout, element + 1));
+    for (int row = 0; row < 2; ++row)
+        for (int copy = 0; copy < 5; ++copy)
+            for (int within = 0; within < 6; ++within, ++element) {
+                CAPTURE(element);
+                CHECK(copy_of(placed.layout, element) == copy);
+                const int block = copy == 0 ? 0 : 1;
+                CHECK(placed.in(of_drawn.data(), of_others.data(), element) ==
+                      (copy == 0 || copy == 3 ? (row * 2 + block) * 6 + within
+                                              : 100 + row * 6 + within));
+            }
+}
+
+TEST_CASE("strands hold each element once, with its entry, for any number of workers") {
+    for (const std::int64_t run : {1, 3, 64, 200})
+        for (const std::int64_t copies : {1, 2, 7, 300})
+            for (const std::int64_t rows : {1, 2, 90})
+                for (const std::int64_t workers : {1, 2, 1000, 100'000}) {
+                    CAPTURE(run);
+                    CAPTURE(copies);
+                    CAPTURE(rows);
+                    CAPTURE(workers);
+                    const PlacedCopies placed{{.run = run, .copies = copies},
+                                              copies > 2 ? drawn({0, 4, copies - 1}) : drawn({0})};
+                    const auto drawn_count = static_cast<std::size_t>(placed.drawn.count);
+                    std::vector<int> of_drawn(static_cast<std::size_t>(rows * run) * drawn_count);
+                    std::vector<int> of_others(static_cast<std::size_t>(rows * run));
+                    std::iota(of_drawn.begin(), of_drawn.end(), 0);
+                    std::iota(of_others.begin(), of_others.end(), 1'000'000);
+                    const std::int64_t elements = rows * run * copies;
+                    std::vector<int> seen(static_cast<std::size_t>(elements));
+                    int wrong = 0;
+                    const Strands strands = placed.strands(elements, workers);
+                    for (std::int64_t strand = 0; strand < strands.count; ++strand)
+                        placed.each(of_drawn.data(), of_others.data(), strands, strand,
+                                    [&](std::int64_t i, int entry) {
+                                        ++seen[static_cast<std::size_t>(i)];
+                                        wrong += entry !=
+                                                 placed.in(of_drawn.data(), of_others.data(), i);
+                                    });
+                    CHECK(wrong == 0);
+                    CHECK(std::ranges::count(seen, 1) == elements);
                 }
 }
 
 TEST_CASE("beyond 2^32 elements an element is still that of its copy") {
-    const CopyLayout layout{.inner = 1, .per_copy = 3, .copies = std::int64_t{1} << 32};
+    const CopyLayout layout{.run = 3, .copies = std::int64_t{1} << 32};
     const std::int64_t last = 3 * layout.copies - 1;
     CHECK(copy_of(layout, last) == layout.copies - 1);
-    const DrawnCopies ends = drawn({0, layout.copies - 1});
-    const TableEntry entry =
-        entry_of(layout, ends, behind(layout, place_of(layout, last - 2), place_of(layout, 2)));
-    CHECK(entry.is_drawn);
-    CHECK(entry.index == 5);
-    CHECK_FALSE(entry_of(layout, ends, place_of(layout, last - 3)).is_drawn);
+    const PlacedCopies placed{layout, drawn({0, layout.copies - 1})};
+    const std::vector<int> of_drawn{0, 1, 2, 3, 4, 5}, of_others{10, 11, 12};
+    CHECK(placed.in(of_drawn.data(), of_others.data(), last) == 5);
+    CHECK(placed.in(of_drawn.data(), of_others.data(), last - 3) == 12);
 }
 
 TEST_CASE("what is filled does not differ, and what is changed does, first and last") {
     const auto memory = detail::make_large_host_memory();
     std::vector<std::uint32_t> data(30);
     const std::vector<std::uint64_t> of_drawn{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, others(6, 99);
-    const CopiedBits copies{{{.inner = 3, .per_copy = 2, .copies = 5}, drawn({1, 4})},
-                            data.data(),
-                            4,
-                            of_drawn.data(),
-                            others.data()};
+    const CopiedBits copies{
+        {{.run = 6, .copies = 5}, drawn({1, 4})}, data.data(), 4, of_drawn.data(), others.data()};
     memory->fill(copies, 30);
     CHECK(data[5] == 99);
     CHECK(data[6] == 1);
@@ -84,14 +107,16 @@ TEST_CASE("values differ beyond their bound, a NaN where none is expected, and n
     const std::vector<WantedValue> want{
         {1.0, 0.0}, {1.0, 0.5}, {1.0, 9.0}, {NAN, 0.0}, {1.0, Bound::none()}};
     const auto differs = [&](bool admits_nan, std::int64_t i) {
-        const CopiedValues values{{{.inner = 5}, drawn({0})},
+        const CopiedValues values{{{.run = 5}, drawn({0})},
                                   data.data(),
                                   DType::f32,
                                   4,
                                   admits_nan,
                                   want.data(),
                                   want.data()};
-        return values.differs(i, values.place_of(i));
+        bool found = false;
+        values.compare({.elements = 5, .count = 5}, i, [&](std::int64_t) { found = true; });
+        return found;
     };
     CHECK_FALSE(differs(false, 0));
     CHECK_FALSE(differs(false, 1));

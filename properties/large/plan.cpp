@@ -25,9 +25,8 @@ bool is_zero(const Array<double>& array) {
 /// The copies of a tensor along this axis; without an axis, all share the tensor.
 CopyLayout layout_of(const LargeTensor& tensor, std::optional<std::size_t> axis,
                      std::int64_t copies) {
-    if (!axis) return {.inner = std::max<std::int64_t>(tensor.elements(), 1)};
-    return {
-        .inner = tensor.strides[*axis], .per_copy = tensor.sizes[*axis] / copies, .copies = copies};
+    if (!axis) return {.run = std::max<std::int64_t>(tensor.elements(), 1)};
+    return {.run = tensor.strides[*axis] * (tensor.sizes[*axis] / copies), .copies = copies};
 }
 
 /// Copies around the first element that an offset of some bits does not reach, in each tensor.
