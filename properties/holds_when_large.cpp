@@ -19,11 +19,11 @@ namespace gradverify {
 
 namespace {
 
-constexpr std::int64_t growth = 1 << 6, rehearsals[] = {1 << 18, 1 << 12, 1 << 6};
+constexpr std::int64_t shares[] = {1 << 18, 1 << 12, 1 << 6};
 // Fewer copies would nearly all hold drawn data.
 constexpr std::int64_t fewest_rehearsed = 32;
-// The limit on a GPU. The CPU device has none: a loaded machine must not decide what tests see.
-constexpr double most_seconds = 6.0;
+// The limits on a GPU. The CPU device has none: a loaded machine must not decide what tests see.
+constexpr double most_seconds = 6.0, most_seconds_rehearsed = 1.0;
 // The CPU device takes a minute for this.
 constexpr std::int64_t most_elements_on_cpu = std::int64_t{1} << 24;
 
@@ -78,22 +78,49 @@ std::optional<LargeShape> with_share(CaseContext& context, const LargeShape& sha
     return fewer;
 }
 
-/// The outcome of a call on fewer copies, if it makes larger ones pointless.
-std::optional<Outcome> rehearse(LargeRun& rehearsal, std::int64_t all_copies, bool is_timed) {
-    const std::int64_t copies = rehearsal.plan.shape.copies;
-    // The first call loads the kernel, which the second need not.
-    for (int round = 0; round < 2; ++round) {
-        if (auto failure = rehearsal.failure()) {
-            failure->message = "with " + std::to_string(copies) + " copies: " + failure->message;
-            return failure;
+/// Calls on fewer copies, which fail as well, or tell how long calls on more would take.
+class Rehearsals {
+  public:
+    Rehearsals(std::int64_t all_copies, bool is_timed)
+        : all_copies_(all_copies), is_timed_(is_timed) {}
+
+    /// The outcome of the next one, if it makes larger ones pointless, such as one of so many
+    /// copies.
+    std::optional<Outcome> hold(LargeRun& rehearsal, std::int64_t next_copies) {
+        const std::int64_t copies = rehearsal.plan.shape.copies;
+        const double limit = next_copies == all_copies_ ? most_seconds : most_seconds_rehearsed;
+        // The first call loads the kernel, which the second need not.
+        for (int round = 0; round < 2; ++round) {
+            if (auto failure = rehearsal.failure()) {
+                failure->message =
+                    "with " + std::to_string(copies) + " copies: " + failure->message;
+                return failure;
+            }
+            slope_ = std::max(rehearsal.result.seconds - last_.seconds, 0.0) /
+                     static_cast<double>(copies - last_.copies);
+            if (!is_timed_ || seconds_for(next_copies, rehearsal) <= limit) {
+                last_ = {copies, rehearsal.result.seconds};
+                return std::nullopt;
+            }
         }
-        if (!is_timed || growth * rehearsal.result.seconds <= most_seconds) return std::nullopt;
+        return Outcome::skipped("too slow at this size: a call would take about " +
+                                print_seconds(seconds_for(all_copies_, rehearsal)));
     }
-    return Outcome::skipped(
-        "too slow at this size: a call would take about " +
-        print_seconds(rehearsal.result.seconds *
-                      (static_cast<double>(all_copies) / static_cast<double>(copies))));
-}
+
+  private:
+    double seconds_for(std::int64_t copies, const LargeRun& rehearsed) const {
+        return rehearsed.result.seconds +
+               slope_ * static_cast<double>(copies - rehearsed.plan.shape.copies);
+    }
+
+    std::int64_t all_copies_;
+    bool is_timed_;
+    struct {
+        std::int64_t copies = 0;
+        double seconds = 0.0;
+    } last_;
+    double slope_ = 0.0;  ///< seconds for a copy more
+};
 
 }  // namespace
 
@@ -118,12 +145,15 @@ Outcome holds_when_large(CaseContext& context) {
     LargeRun large{context, plan(shape)};
     if (!large.plan.why_inapplicable.empty()) return Outcome::skipped(large.plan.why_inapplicable);
     std::vector<LargeRun> fewer;
-    for (const std::int64_t share : rehearsals)
+    for (const std::int64_t share : shares)
         if (auto of_share = with_share(context, shape, share))
             fewer.push_back(LargeRun{context, plan(std::move(*of_share))});
     const LargeLock lock(checked.device);
-    for (LargeRun& rehearsal : fewer)
-        if (auto outcome = rehearse(rehearsal, copies, checked.device != "cpu")) return *outcome;
+    Rehearsals rehearsals(copies, checked.device != "cpu");
+    for (std::size_t i = 0; i < fewer.size(); ++i) {
+        const std::int64_t next = i + 1 < fewer.size() ? fewer[i + 1].plan.shape.copies : copies;
+        if (auto outcome = rehearsals.hold(fewer[i], next)) return *outcome;
+    }
     if (auto failure = large.failure()) return *failure;
     return large.verdict();
 }

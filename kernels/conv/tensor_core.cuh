@@ -4,8 +4,8 @@
 // bytes are read at once. The references have a geometry of their own.
 #pragma once
 
+#include <algorithm>
 #include <climits>
-#include <stdexcept>
 
 #include "harness/kernel.hpp"
 #include "kernels/conv/direct.cuh"
@@ -322,11 +322,8 @@ struct TensorCoreGeometry {
     }
 
   private:
-    // Coordinates are ints, which also hold a position beyond the padding.
-    static int as_int(long long value) {
-        if (value > INT_MAX / 4) throw std::invalid_argument("an axis of more than 2^29 elements");
-        return static_cast<int>(value);
-    }
+    /// A coordinate; see declare_int_coordinates().
+    static int as_int(long long value) { return static_cast<int>(value); }
 };
 
 /// The factors of the forward pass, and its output.
@@ -375,8 +372,19 @@ void with_tile(int block_size, Launcher launch) {
     launch(tensor_core::SmallTile{});
 }
 
+/// Coordinates are ints, which also hold a position beyond the padding.
+inline void declare_int_coordinates(KernelDeclaration& kernel) {
+    kernel.only_if("no padded axis, stride or dilation is beyond 2^29", [](const Problem& problem) {
+        return std::ranges::all_of(Parameters(problem).spatial(), [](const Axis& axis) {
+            const auto padded = axis.in + axis.padding_left + axis.padding_right;
+            return std::max({padded, axis.stride, axis.dilation}) <= std::int64_t{1} << 29;
+        });
+    });
+}
+
 template <class T>
 void declare_tensor_core(KernelDeclaration& kernel) {
+    declare_int_coordinates(kernel);
     declare_elements_on_stream<T>(kernel);
     kernel.spatial_axes(1, 3)
         .supports("asymmetric_padding")
