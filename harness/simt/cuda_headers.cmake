@@ -2,6 +2,8 @@
 # CUDA's headers that have nothing of their own on the CPU device are written into the build tree:
 # each includes the header of include/ that has its names.
 set(GRADVERIFY_SIMT_GENERATED "${CMAKE_CURRENT_BINARY_DIR}/include")
+file(GLOB_RECURSE gradverify_simt_stale RELATIVE "${GRADVERIFY_SIMT_GENERATED}"
+     "${GRADVERIFY_SIMT_GENERATED}/*")
 
 # gradverify_simt_forwards(HEADER NAME...): a file that includes one of NAME gets HEADER.
 function(gradverify_simt_forwards header)
@@ -14,6 +16,8 @@ function(gradverify_simt_forwards header)
 #include \"${header}\"
 ")
     endforeach()
+    list(REMOVE_ITEM gradverify_simt_stale ${ARGN})
+    set(gradverify_simt_stale "${gradverify_simt_stale}" PARENT_SCOPE)
 endfunction()
 
 # The forced include has declared what these would; a file that includes one by itself gets the same.
@@ -125,3 +129,8 @@ gradverify_simt_forwards(gradverify_simt/thrust.hpp
     thrust/tuple.h
     thrust/uninitialized_fill.h
     thrust/unique.h)
+
+# An older version's, in a build tree that it made, would be found first.
+foreach(name IN LISTS gradverify_simt_stale)
+    file(REMOVE "${GRADVERIFY_SIMT_GENERATED}/${name}")
+endforeach()
