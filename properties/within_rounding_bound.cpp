@@ -66,8 +66,9 @@ Outcome within_rounding_bound(CaseContext& context) {
     const CallResult result = context.caller.call(context.kernel(), inputs);
     if (const auto failure = failed_call(result)) return *failure;
     const auto expected = context.oracle.within_rounding();
-    Outcome outcome = combine(compare_outputs(result, expected, context.checked().setting),
-                              "is further from the exact value than rounding can explain");
+    Outcome outcome =
+        combine(compare_outputs(result, expected, context.checked().setting),
+                "is further from the exact value than rounding its terms can explain");
     outcome.message += advice(context, outcome, result, expected);
     if (outcome.verdict == Verdict::failed) outcome.message += departing_step(context, result);
     outcome.sensitivity = sensitivity_of(expected, output_roundings(context));

@@ -150,7 +150,7 @@ TEST_CASE("what the device found comes before how the launcher ended the process
         CAPTURE(overrun.message);
         CHECK(overrun.message.starts_with("write at address "));
         CHECK(overrun.message.find("gradverify_simt") == std::string::npos);
-        CHECK(overrun.message.find("kernels.cu:146: launch of store; "
+        CHECK(overrun.message.find("kernels.cu:146: launch of store<<<1, 1>>>; "
                                    "then the kernel's process called exit(1)") !=
               std::string::npos);
         const Outcome overflow = run("exits_after_overflow", property);

@@ -117,9 +117,18 @@ std::string Executor::launch_text() const {
     return short_place(launch_place_.file, launch_place_.line) + ": launch of " + kernel_;
 }
 
+std::string shape_text() {
+    const auto text = [](const dim3& size) {
+        const std::string x = std::to_string(size.x), y = std::to_string(size.y);
+        if (size.z != 1) return text_of(size);
+        return size.y == 1 ? x : "(" + x + ", " + y + ")";
+    };
+    return "<<<" + text(unit::state.grid_dim) + ", " + text(unit::state.block_dim) + ">>>";
+}
+
 std::string Executor::thread_text() const {
     return ", in block " + text_of(unit::state.block_index) + ", thread " +
-           text_of(unit::state.thread.index) + "; " + launch_text();
+           text_of(unit::state.thread.index) + "; " + launch_text() + shape_text();
 }
 
 std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_error) const {

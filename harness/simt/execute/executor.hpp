@@ -157,6 +157,9 @@ struct ParkedBlock {
     SavedShared shared;
 };
 
+/// The grid and block of the launch that runs, as `<<<(1, 64), 32>>>`.
+std::string shape_text();
+
 class Detector;
 class Executor;
 GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local Executor* executor_of_thread;

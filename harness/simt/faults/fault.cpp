@@ -110,23 +110,6 @@ void handle(int signal, siginfo_t* info, void* context) {
 // Linux maps nothing below for a process that does not ask: a field or element of a null pointer.
 constexpr std::uintptr_t null_page_bytes = 65536;
 
-/// `past the end of w: w[6], but w has 6 elements`, `before the start of w, w[-1]`, `in w, w[3] of
-/// 6`; "" elsewhere.
-std::string element_text(const void* address) {
-    const NamedBuffer* buffer = nearest(named_buffers(), address, unmapped_zone_bytes);
-    if (buffer == nullptr) return "";
-    const std::int64_t element = element_of(*buffer, address);
-    const auto elements = static_cast<std::int64_t>(buffer->end - buffer->begin) /
-                          static_cast<std::int64_t>(buffer->element_bytes);
-    const std::string& name = buffer->name;
-    const std::string at = name + "[" + std::to_string(element) + "]";
-    if (element < 0) return "before the start of " + name + ", " + at;
-    const std::string count = std::to_string(elements);
-    if (element < elements) return "in " + name + ", " + at + " of " + count;
-    return "past the end of " + name + ": " + at + ", but " + name + " has " + count + " element" +
-           (elements == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::string Fault::what(const std::string& shared_place) const {

@@ -24,7 +24,7 @@ std::string Detector::thread_text(unsigned rank) {
 
 std::string Detector::where() const {
     return "; in block " + text_of(unit::state.block_index) + ", " + line_of(launch_.place) +
-           ": launch of " + launch_.kernel;
+           ": launch of " + launch_.kernel + shape_text();
 }
 
 std::string Detector::memory_text(std::uintptr_t address, MemoryKind kind) const {
@@ -111,6 +111,8 @@ void Detector::report_unwritten(const Request& request, std::uintptr_t at) {
 // No string may live in the frame of the trap, which is never unwound.
 [[gnu::noinline]] void Detector::report_foreign_memory(const ShadowPage& page,
                                                        const Request& request) {
+    if (const std::string near = element_text(pointer_to(request.address)); !near.empty())
+        return report_access(FindingKind::out_of_bounds, request, near);
     if (page.kind == MemoryKind::unknown)
         return report_access(
             FindingKind::host_pointer, request,

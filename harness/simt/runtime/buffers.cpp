@@ -127,4 +127,19 @@ std::int64_t element_of(const NamedBuffer& piece, const void* address) {
     return (offset - (offset < 0 ? bytes - 1 : 0)) / bytes;
 }
 
+std::string element_text(const void* address) {
+    const NamedBuffer* buffer = nearest(named_buffers(), address, unmapped_zone_bytes);
+    if (buffer == nullptr) return "";
+    const std::int64_t element = element_of(*buffer, address);
+    const auto elements = static_cast<std::int64_t>(buffer->end - buffer->begin) /
+                          static_cast<std::int64_t>(buffer->element_bytes);
+    const std::string& name = buffer->name;
+    const std::string at = name + "[" + std::to_string(element) + "]";
+    if (element < 0) return "before the start of " + name + ", " + at;
+    const std::string count = std::to_string(elements);
+    if (element < elements) return "in " + name + ", " + at + " of " + count;
+    return "past the end of " + name + ": " + at + ", but " + name + " has " + count + " element" +
+           (elements == 1 ? "" : "s");
+}
+
 }  // namespace gradverify::simt

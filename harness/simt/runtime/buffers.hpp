@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "harness/simt/runtime/device_memory.hpp"
@@ -16,6 +17,10 @@ const NamedBuffer* nearest(const std::vector<NamedBuffer>& pieces, const void* a
                            std::uintptr_t within);
 /// The index of the element that an address would be in: -1 for the byte before the first.
 std::int64_t element_of(const NamedBuffer& piece, const void* address);
+
+/// `past the end of w: w[6], but w has 6 elements`, `before the start of w, w[-1]`, `in w, w[3] of
+/// 6`, of the buffer that the address is in or next to; "" elsewhere.
+std::string element_text(const void* address);
 
 /// Whether any of these bytes is in a buffer.
 bool meets_buffer(const void* begin, std::size_t bytes);

@@ -25,8 +25,9 @@ class Buffer {
         describe_buffers({{"w", begin_, begin_ + bytes, sizeof(float)}});
     }
 
-    std::string error_of(const std::string& launcher, int element = 0) {
-        simt_test::launchers().at("cpu/" +
+    std::string error_of(const std::string& launcher, int element = 0,
+                         const std::string& variant = "cpu") {
+        simt_test::launchers().at(variant + "/" +
                                   launcher)({reinterpret_cast<float*>(begin_), element, 0});
         std::string error = take_error();
         CHECK(simt_test::run("sum_by_tree", 64, 256)[0] == 2016);
@@ -39,6 +40,18 @@ class Buffer {
 };
 
 }  // namespace
+
+TEST_CASE("the checked variant names the element at an unmapped page as the other does") {
+    if (!simt_test::launchers().contains("cpu-checked/write_float")) return;
+    Buffer at_end(Edge::end);
+    take_findings();
+    at_end.error_of("write_float", 300, "cpu-checked");
+    const auto findings = take_findings();
+    REQUIRE(findings.size() == 1);
+    check_contains(findings[0].text, {"writes past the end of w: w[300], but w has 6 elements at ",
+                                      "tests/kernels_faults.cu:24; in block (0, 0, 0), ",
+                                      ": launch of write_element<<<1, 1>>>"});
+}
 
 TEST_CASE("the first element past the end or before the start is an error at the access") {
     const std::pair<std::string, std::string> accesses[] = {
@@ -92,7 +105,8 @@ TEST_CASE("the message is complete: line, access, element, thread, launch") {
     CHECK(error == place +
                        ": write past the end of w: w[7], but w has 6 elements, in block (0, 0, 0), "
                        "thread (0, 0, 0); " +
-                       place.substr(0, place.rfind(':')) + ":30: launch of write_element");
+                       place.substr(0, place.rfind(':')) +
+                       ":30: launch of write_element<<<1, 1>>>");
 }
 
 TEST_CASE("a fault of one thread of many names it, in every order") {
