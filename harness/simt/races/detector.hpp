@@ -116,20 +116,43 @@ class Detector {
     void classify(ShadowPage& page);
     void classify_global(ShadowPage& page, const DeviceAllocation& memory);
 
-    /// Whether the value is from before the launch, so that nothing can be wrong.
-    bool reads_old_value(const ShadowPage& page, std::uintptr_t address, unsigned bytes) const {
-        if (page.kind != MemoryKind::global || accesses_left_ != 0 || !pending_.empty() ||
-            address % cell_bytes + bytes > cell_bytes)
-            return false;
-        const std::size_t index = Shadow::cell_index(address);
-        return page.forbidden[index] == 0 &&
-               page.cells[index].write.segment < happens_before_.launch_first();
+    /// Whether a plain access is in cells of its own size, and nothing but an access is to be
+    /// noted.
+    template <unsigned bytes>
+    bool is_simple(const ShadowPage& page, std::uintptr_t address) const {
+        return page.is_checked() && accesses_left_ == 0 && pending_.empty() &&
+               (bytes < cell_bytes ? address % cell_bytes + bytes <= cell_bytes
+                                   : address % cell_bytes == 0 &&
+                                         address % shadow_page_bytes + bytes <= shadow_page_bytes);
     }
-    void remember_read(ShadowPage& page, std::uintptr_t address, unsigned bytes, const void* pc) {
-        ++accesses_;
-        Access now = access_now(pc);
-        now.bytes = ((1u << bytes) - 1u) << address % cell_bytes & 0xfu;
-        remember_read(page.cells[Shadow::cell_index(address)], now);
+    /// Whether it is clear at once that an earlier access does not race with the running thread's.
+    bool is_clearly_ordered(const Access& earlier, std::uint32_t since, unsigned rank) const {
+        return earlier.segment < since || happens_before_.is_clearly_ordered(earlier, rank);
+    }
+    /// Whether it is clear at once that nothing is wrong with an access of these bytes of a cell.
+    template <bool writes>
+    bool is_clearly_right(const ShadowPage& page, std::size_t index, unsigned mask) const {
+        const Cell& cell = page.cells[index];
+        const std::uint32_t first = since(page);
+        const unsigned rank = unit::state.thread.rank;
+        if ((page.forbidden[index] & mask) != 0 || !is_clearly_ordered(cell.write, first, rank))
+            return false;
+        if constexpr (writes)
+            return is_clearly_ordered(cell.read, first, rank) &&
+                   is_clearly_ordered(cell.earlier_read, first, rank);
+        return page.kind != MemoryKind::shared || shared_is_restored_ ||
+               (cell.written_by_block == happens_before_.block_first() &&
+                (cell.written & mask) != 0);
+    }
+    void remember_write(const ShadowPage& page, Cell& cell, const Access& now) const {
+        if (page.kind == MemoryKind::shared) {
+            if (cell.written_by_block != happens_before_.block_first()) {
+                cell.written_by_block = happens_before_.block_first();
+                cell.written = 0;
+            }
+            cell.written = static_cast<std::uint8_t>(cell.written | now.bytes);
+        }
+        cell.write = now;
     }
     static void remember_read(Cell& cell, const Access& now) {
         if (cell.read.segment != now.segment || cell.read.rank != now.rank) {
@@ -198,11 +221,27 @@ template <unsigned bytes, bool writes>
 [[gnu::always_inline]] inline void Detector::plain_access(std::uintptr_t address, const void* pc) {
     ShadowPage& page = shadow_.page_of(address);
     if (page.kind == MemoryKind::private_to) return;
-    if constexpr (!writes && bytes <= cell_bytes) {
-        if (reads_old_value(page, address, bytes)) [[likely]]
-            return remember_read(page, address, bytes, pc);
+    constexpr std::size_t cells = bytes < cell_bytes ? 1 : bytes / cell_bytes;
+    constexpr unsigned bits = bytes < cell_bytes ? (1u << bytes) - 1u : 0xfu;
+    const unsigned mask = bytes < cell_bytes ? bits << address % cell_bytes : bits;
+    const std::size_t first = Shadow::cell_index(address);
+    bool is_clear = is_simple<bytes>(page, address);
+    for (std::size_t i = 0; i < cells && is_clear; ++i)
+        is_clear = is_clearly_right<writes>(page, first + i, mask);
+    if (!is_clear) [[unlikely]]
+        return access({address, bytes, pc, !writes, writes});
+    ++accesses_;
+    Access now = access_now(pc);
+    now.bytes = mask & 0xfu;
+    for (std::size_t i = 0; i < cells; ++i) {
+        Cell& cell = page.cells[first + i];
+        if constexpr (writes) {
+            cell.same_value_writers = 0;
+            remember_write(page, cell, now);
+        } else {
+            remember_read(cell, now);
+        }
     }
-    access({address, bytes, pc, !writes, writes});
 }
 
 }  // namespace gradverify::simt

@@ -35,9 +35,11 @@ class HappensBefore {
 
     /// Whether an access of this launch happens before the next one of this thread.
     bool is_ordered(const Access& earlier, unsigned rank) const {
-        if (earlier.segment == segment_ && earlier.rank == rank) return true;
-        if (earlier.segment != segment_ && earlier.segment >= block_first_) return true;
-        return is_ordered_slowly(earlier, rank);
+        return is_clearly_ordered(earlier, rank) || is_ordered_slowly(earlier, rank);
+    }
+    /// Whether it was the same thread, or a barrier came between.
+    bool is_clearly_ordered(const Access& earlier, unsigned rank) const {
+        return earlier.segment == segment_ ? earlier.rank == rank : earlier.segment >= block_first_;
     }
     /// The running thread's half of an access.
     Access access_of(unsigned rank) const {

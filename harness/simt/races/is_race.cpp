@@ -140,14 +140,7 @@ void Detector::write_cell(const CellAccess& access) {
             report_race({*read, now, false, true, access.address, access.page.kind});
         }
     }
-    if (access.page.kind == MemoryKind::shared) {
-        if (cell.written_by_block != happens_before_.block_first()) {
-            cell.written_by_block = happens_before_.block_first();
-            cell.written = 0;
-        }
-        cell.written = static_cast<std::uint8_t>(cell.written | access.mask);
-    }
-    cell.write = now;
+    remember_write(access.page, cell, now);
 }
 
 void Detector::resolve_pending_now() {

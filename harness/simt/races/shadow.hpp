@@ -23,6 +23,8 @@ struct Access {
     std::uint32_t is_atomic : 1 = 0;
     std::uint32_t is_volatile : 1 = 0;
     std::uint32_t fences : 8 = 0;  ///< passed by the thread; 255: or more
+    /// Without it GCC copies 15 bytes, by two loads that overlap and wait for the stores before.
+    std::uint32_t unused : 8 = 0;
 };
 
 /// The state of 4 bytes, in one cache line.
