@@ -1,31 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batched products of row-major or transposed matrices by cuBLAS, without TF32: sums are in the
-// type of the tensors. On the cpu device the harness's own cublas_v2.h serves the same calls.
+// type of the tensors. cuBLAS is loaded when it is first needed: it takes long, and a machine may
+// lack it. On the cpu device the harness's own cublas_v2.h serves the same calls.
 #pragma once
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
+#ifdef __NVCC__
+#include <dlfcn.h>
+#endif
 
 #include <climits>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace gradverify {
 
+/// Its functions, without the `cublas` in front.
+struct Cublas {
+    std::string why_absent;  ///< empty where it is here
+    decltype(&cublasCreate) Create = nullptr;
+    decltype(&cublasSetStream) SetStream = nullptr;
+    decltype(&cublasSetMathMode) SetMathMode = nullptr;
+    decltype(&cublasGetStatusString) GetStatusString = nullptr;
+    decltype(&cublasSgemmStridedBatched) SgemmStridedBatched = nullptr;
+    decltype(&cublasDgemmStridedBatched) DgemmStridedBatched = nullptr;
+};
+
+inline const Cublas& cublas() {
+    static const Cublas loaded = [] {
+#ifdef __NVCC__
+        Cublas library;
+        // It has the version that the kernels are compiled for, and is never unloaded.
+        const std::string name = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
+        void* const opened = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
+        if (!opened) {
+            const char* const why = dlerror();
+            library.why_absent = why ? why : name + " can't be loaded";
+            return library;
+        }
+        const auto load = [&](auto& function, const char* symbol) {
+            function = reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(opened, symbol));
+            if (!function) library.why_absent = name + " has no " + symbol;
+        };
+        load(library.Create, "cublasCreate_v2");
+        load(library.SetStream, "cublasSetStream_v2");
+        load(library.SetMathMode, "cublasSetMathMode");
+        load(library.GetStatusString, "cublasGetStatusString");
+        load(library.SgemmStridedBatched, "cublasSgemmStridedBatched");
+        load(library.DgemmStridedBatched, "cublasDgemmStridedBatched");
+        return library;
+#else
+        return Cublas{{},
+                      cublasCreate,
+                      cublasSetStream,
+                      cublasSetMathMode,
+                      cublasGetStatusString,
+                      cublasSgemmStridedBatched,
+                      cublasDgemmStridedBatched};
+#endif
+    }();
+    return loaded;
+}
+
+/// For `.needs()` of a kernel that calls it.
+inline std::string why_cublas_is_absent() { return cublas().why_absent; }
+
 inline void check_cublas(cublasStatus_t status, const char* call) {
     if (status != CUBLAS_STATUS_SUCCESS)
-        throw std::runtime_error(std::string(call) + ": " + cublasGetStatusString(status));
+        throw std::runtime_error(std::string(call) + ": " + cublas().GetStatusString(status));
 }
 
 /// The process's handle, put on the stream.
 inline cublasHandle_t cublas_on(cudaStream_t stream) {
     static const cublasHandle_t handle = [] {
         cublasHandle_t made = nullptr;
-        check_cublas(cublasCreate(&made), "cublasCreate");
-        check_cublas(cublasSetMathMode(made, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");
+        check_cublas(cublas().Create(&made), "cublasCreate");
+        check_cublas(cublas().SetMathMode(made, CUBLAS_PEDANTIC_MATH), "cublasSetMathMode");
         return made;
     }();
-    check_cublas(cublasSetStream(handle, stream), "cublasSetStream");
+    check_cublas(cublas().SetStream(handle, stream), "cublasSetStream");
     return handle;
 }
 
@@ -75,9 +130,9 @@ void cublas_product(const ProductSizes& sizes, const BatchedMatrix<const T>& a,
     };
     for (long long first = 0; first < sizes.batch; first += cublas_batch)
         if constexpr (sizeof(T) == sizeof(double))
-            run(cublasDgemmStridedBatched, "cublasDgemmStridedBatched", first);
+            run(cublas().DgemmStridedBatched, "cublasDgemmStridedBatched", first);
         else
-            run(cublasSgemmStridedBatched, "cublasSgemmStridedBatched", first);
+            run(cublas().SgemmStridedBatched, "cublasSgemmStridedBatched", first);
 }
 
 }  // namespace gradverify

@@ -133,7 +133,10 @@ std::string program_to_paste() {
 
 WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer) {
     WorkerPoolOptions options{.command = {"/proc/self/exe", "worker"}, .jobs = jobs};
-    if (sanitizer) options.command = sanitizer->watched(std::move(options.command));
+    if (sanitizer) {
+        options.command = sanitizer->watched(std::move(options.command));
+        options.forks = nullptr;
+    }
     return options;
 }
 

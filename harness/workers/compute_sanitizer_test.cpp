@@ -118,7 +118,8 @@ TEST_CASE("a finding fails the case that wrote it, and no other") {
     const FirstOnPath tool(fake_tool());
     const SanitizerRun run("memcheck");
     {
-        WorkerPool pool({.command = run.watched(test_worker_command()), .jobs = 2});
+        WorkerPool pool(
+            {.command = run.watched(test_worker_command()), .jobs = 2, .forks = nullptr});
         CHECK(pool.run(told("pass")).verdict == Verdict::passed);
         const Outcome found = pool.run(told("sanitizer_finds"));
         CHECK(said(found) ==
@@ -137,7 +138,7 @@ TEST_CASE("a finding behind the last case is not lost") {
     const FirstOnPath tool(fake_tool("========= Invalid __global__ write of size 1 bytes\n"));
     const SanitizerRun run("memcheck");
     {
-        WorkerPool pool({.command = run.watched(test_worker_command())});
+        WorkerPool pool({.command = run.watched(test_worker_command()), .forks = nullptr});
         CHECK(pool.run(told("sanitizer_finds")).verdict == Verdict::failed);
     }
     CHECK(run.late_finding() == "Invalid __global__ write of size 1 bytes");

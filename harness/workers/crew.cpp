@@ -86,7 +86,7 @@ Crew::~Crew() {
 
 void Crew::start(Worker& worker) {
     worker.greeted = worker.retiring = false;
-    worker.process.start(options_.command, worker.strict_left > 0);
+    worker.process.start(options_.command, worker.strict_left > 0, options_.forks.get());
     for (const std::string& kernel : distrusted_) worker.process.send(encode(Distrust{kernel}));
 }
 

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "harness/workers/fork_server.hpp"
 #include "harness/workers/history.hpp"
 #include "harness/workers/process.hpp"
 #include "harness/workers/time_limit.hpp"
@@ -33,6 +34,8 @@ struct WorkerPoolOptions {
     /// A worker's first cases run with a checked heap, since most kernels that damage it always do.
     /// Then the worker's end is checked too, and it is replaced.
     std::int64_t strict_cases = 200;
+    /// Null where the command starts another program than this one.
+    std::shared_ptr<ForkServers> forks = std::make_shared<ForkServers>();
 };
 
 class Crew {

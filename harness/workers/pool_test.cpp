@@ -340,7 +340,7 @@ TEST_CASE("a command that does not exist, or is no worker, is the environment's 
           {{"/bin/sh", "-c", "echo hello >&4; read request <&3"},
            before + " wrote to a descriptor of the harness"}}) {
         const auto run_one = [&, &words = command] {
-            WorkerPool pool({.command = words, .jobs = 2});
+            WorkerPool pool({.command = words, .jobs = 2, .forks = nullptr});
             pool.submit(0, told("pass"));
             pool.wait(30.0);
         };

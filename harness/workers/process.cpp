@@ -101,9 +101,10 @@ std::string WorkerEnd::cause() const {
     return text;
 }
 
-void WorkerProcess::start(const std::vector<std::string>& command, bool strict_heap) {
+void WorkerProcess::start(const std::vector<std::string>& command, bool strict_heap,
+                          ForkServers* forks) {
     kill_now();
-    worker_ = spawn_worker(command, strict_heap);
+    worker_ = spawn_worker(command, strict_heap, forks);
     unsent_.clear();
     received_.clear();
     prints_.clear();

@@ -49,7 +49,7 @@ class WorkerProcess {
     /// Starts the command. With a strict heap, glibc's malloc checks each block that is freed,
     /// where this machine has that library: 1.2 to 1.6 times slower.
     /// **Errors** EnvironmentError when it can't be started.
-    void start(const std::vector<std::string>& command, bool strict_heap);
+    void start(const std::vector<std::string>& command, bool strict_heap, ForkServers* forks);
     bool runs() const { return worker_.pid > 0; }
 
     /// Queues lines for its request pipe, and writes what the pipe has room for.

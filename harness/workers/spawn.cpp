@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "harness/base/errors.hpp"
-#include "harness/workers/worker.hpp"
+#include "harness/workers/fork_server.hpp"
 
 namespace gradverify {
 
@@ -77,16 +77,13 @@ std::vector<std::string> environment(bool strict_heap) {
 template <class T>
 using Released = std::unique_ptr<T, int (*)(T*)>;
 
-/// Moves the descriptors to where the worker looks for them; its stdin is empty.
-void place_descriptors(posix_spawn_file_actions_t* actions, int requests, int answers, int note,
-                       int prints) {
+/// Moves the descriptors to these numbers; stdin is empty.
+void place_descriptors(posix_spawn_file_actions_t* actions,
+                       const std::vector<std::pair<int, int>>& moves) {
     posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    // First to numbers above all of them, since one of them may itself be 3, 4 or 5.
-    int free = std::max({requests, answers, note, prints, worker_note_fd}) + 1;
-    const std::array<std::pair<int, int>, 4> moves{{{requests, worker_request_fd},
-                                                    {answers, worker_answer_fd},
-                                                    {note, worker_note_fd},
-                                                    {prints, STDERR_FILENO}}};
+    // First to numbers above all of them, since one of them may itself be one of these.
+    int free = 0;
+    for (const auto& [from, to] : moves) free = std::max({free, from + 1, to + 1});
     for (std::size_t i = 0; i < moves.size(); ++i)
         posix_spawn_file_actions_adddup2(actions, moves[i].first, free + static_cast<int>(i));
     for (const auto& [from, to] : moves) {
@@ -119,27 +116,41 @@ std::vector<char*> argument_pointers(std::vector<std::string>& words) {
     return pointers;
 }
 
-SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_heap) {
-    Pipe requests = make_pipe(), answers = make_pipe(), prints = make_pipe();
-    const Descriptor note(memfd_create("gradverify-note", MFD_CLOEXEC));
-    if (note.get() < 0 || ftruncate(note.get(), sizeof(WorkerNote)) != 0)
-        refuse("can't make shared memory", errno);
+std::optional<pid_t> spawn(std::vector<std::string> words, std::vector<std::string> variables,
+                           const std::vector<std::pair<int, int>>& moves) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     const Released<posix_spawn_file_actions_t> actions_end(&actions,
                                                            posix_spawn_file_actions_destroy);
-    place_descriptors(&actions, requests.read.get(), answers.write.get(), note.get(),
-                      prints.write.get());
+    place_descriptors(&actions, moves);
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     const Released<posix_spawnattr_t> attributes_end(&attributes, posix_spawnattr_destroy);
     set_group_and_signals(&attributes);
-    std::vector<std::string> words = command, variables = environment(strict_heap);
+    pid_t pid = -1;
+    errno = posix_spawn(&pid, words.front().c_str(), &actions, &attributes,
+                        argument_pointers(words).data(), argument_pointers(variables).data());
+    return errno == 0 ? std::optional(pid) : std::nullopt;
+}
+
+SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_heap,
+                           ForkServers* forks) {
+    Pipe requests = make_pipe(), answers = make_pipe(), prints = make_pipe();
+    const Descriptor note(memfd_create("gradverify-note", MFD_CLOEXEC));
+    if (note.get() < 0 || ftruncate(note.get(), sizeof(WorkerNote)) != 0)
+        refuse("can't make shared memory", errno);
+    const WorkerEnds ends{requests.read.get(), answers.write.get(), note.get(), prints.write.get()};
     SpawnedWorker worker;
-    const int error =
-        posix_spawn(&worker.pid, command.front().c_str(), &actions, &attributes,
-                    argument_pointers(words).data(), argument_pointers(variables).data());
-    if (error != 0) refuse("can't start a worker (" + command.front() + ")", error);
+    const std::vector<std::string> variables = environment(strict_heap);
+    std::optional<pid_t> pid;
+    if (forks != nullptr) pid = forks->fork_worker(command, variables, ends);
+    if (!pid) {
+        std::vector<std::pair<int, int>> moves;
+        for (std::size_t i = 0; i < ends.size(); ++i) moves.emplace_back(ends[i], worker_fds[i]);
+        pid = spawn(command, variables, moves);
+    }
+    if (!pid) refuse("can't start a worker (" + command.front() + ")", errno);
+    worker.pid = *pid;
     void* const page = mmap(nullptr, sizeof(WorkerNote), PROT_READ, MAP_SHARED, note.get(), 0);
     if (page == MAP_FAILED) refuse("can't map shared memory", errno);
     worker.note.reset(static_cast<WorkerNote*>(page));

@@ -17,6 +17,7 @@
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/devices/launch.hpp"
+#include "harness/workers/fork_server.hpp"
 #include "harness/workers/protocol.hpp"
 
 namespace gradverify {
@@ -104,6 +105,7 @@ Outcome run_guarded(const CaseServer& server, const std::string& printed_case) {
 }
 
 int worker_main(const CaseServer& server) {
+    serve_forks();
     serves = true;
     // No worker outlives its driver. If it has died before this line, the greeting below fails.
     prctl(PR_SET_PDEATHSIG, SIGKILL);

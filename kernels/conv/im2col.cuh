@@ -203,7 +203,8 @@ void declare_patches(KernelDeclaration& kernel) {
     kernel.spatial_axes(1, 3)
         .supports("asymmetric_padding")
         .blocks_of({256, 64})
-        .workspace(patches_workspace<T, batches>);
+        .workspace(patches_workspace<T, batches>)
+        .needs(why_cublas_is_absent);
 }
 
 }  // namespace gradverify::conv
