@@ -4,8 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
+#include "harness/simt/races/findings.hpp"
 #include "harness/simt/tests/device_run.hpp"
 
 using gradverify::simt::Finding;
@@ -101,6 +103,11 @@ void check_finds(const WrongKernel& wrong) {
 }
 
 }  // namespace
+
+TEST_CASE("the line of a launch is told from the current folder, as that of an access is") {
+    const std::string file = (std::filesystem::current_path() / "a" / "k.cu").string();
+    CHECK(gradverify::simt::line_of({file.c_str(), 10}) == "a/k.cu:10");
+}
 
 TEST_CASE("each error is found with its source lines, in every order of threads") {
     for (const WrongKernel& wrong : wrong_kernels)
