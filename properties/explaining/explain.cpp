@@ -56,7 +56,7 @@ class ValueSearch {
             if (at == fails || at == passes) break;
             (fails_at(at) ? fails : passes) = at;
         }
-        if (passes == 0.0) return "fails where " + name() + text_of_signs();
+        if (passes == 0.0) return text_of_signs();
         return fmt::format(
             "fails where {} {} {:.3g}, and passes at {:.3g}{}", name(),
             fails < passes ? "<=" : ">=", fails, passes,
@@ -76,7 +76,8 @@ class ValueSearch {
     }
     bool fails_at(double value) const { return verdict_at(value) == Verdict::failed; }
 
-    /// Where values next to zero fail: ` is not 0`, ` < 0`, or what was tried.
+    /// Where values next to zero fail: `fails where x[0] is not 0`, `< 0`, or what was tried; that
+    /// one of a simple element does at all is nothing to tell.
     std::string text_of_signs() const {
         std::vector<std::string> fails{fmt::format("{:.3g}", element().value)}, passes{"0"};
         const double own_sign = std::copysign(1.0, element().value);
@@ -89,9 +90,11 @@ class ValueSearch {
             all_fail &= is_failing;
             own_alone_fail &= is_failing == (std::copysign(1.0, value) == own_sign);
         }
-        if (all_fail) return " is not 0";
-        if (own_alone_fail) return own_sign < 0.0 ? " < 0" : " > 0";
-        return fmt::format(" is {}, and passes at {}", joined(fails, ", "), joined(passes, ", "));
+        const std::string where = "fails where " + name();
+        if (all_fail && !hangs_on_values({.elements = {element()}})) return {};
+        if (all_fail) return where + " is not 0";
+        if (own_alone_fail) return where + (own_sign < 0.0 ? " < 0" : " > 0");
+        return fmt::format("{} is {}, and passes at {}", where, joined(fails), joined(passes));
     }
 
     const Case& smallest_;

@@ -47,4 +47,5 @@ TEST_CASE("a simple value is told where data decide, and not where any data fail
     const auto negative = [](double x) { return x < 0.0; };
     CHECK(values_told(-1.0, negative, true) == "fails where x[0] < 0");
     CHECK(values_told(-1.0, negative) == "");
+    CHECK(values_told(1.0, [](double x) { return x != 0.0; }, true) == "");
 }

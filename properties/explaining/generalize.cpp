@@ -60,8 +60,7 @@ class Generalizer {
         trials_.start(half_);
         try_joint_problems(joint_problems, no_rule);
         auto rule = find_rule();
-        // Of problems that fail by chance, some always lie together.
-        if (draws_.differ() && rule && !rule->is_complete) rule.reset();
+        if (rule && draws_.differ() && may_be_chance(*rule)) rule.reset();
         return {.text = rule ? text_of(*rule) : text_of_lines(),
                 .is_rule = rule.has_value(),
                 .problems = std::ssize(seen_)};
@@ -287,8 +286,9 @@ class Generalizer {
 
     /// `2 of 12 draws fail at the smallest problem`
     std::string text_of_draws() const {
-        return fmt::format("{} of {} draws fail at the smallest problem", draws_.failing,
-                           draws_.compared);
+        return fmt::format("{} of {} draw{} fail{} at the smallest problem", draws_.failing,
+                           draws_.compared, draws_.compared == 1 ? "" : "s",
+                           draws_.failing == 1 || draws_.compared == 1 ? "s" : "");
     }
 
     /// `k >= 2`, or the values where they follow no rule; nothing where chance may have made them.
@@ -307,6 +307,11 @@ class Generalizer {
             return {};
         if (rule) return rule->print({&name, 1}, texts);
         return name + " is " + joined(fails) + " but not " + joined(passes);
+    }
+
+    /// Of problems that fail by chance, some always lie together.
+    static bool may_be_chance(const FittedRule& rule) {
+        return !rule.is_complete || rule.is_of_exceptions || rule.clauses.size() > 1;
     }
 
     static bool is_limit(const FittedRule& rule) {

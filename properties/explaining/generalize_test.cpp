@@ -302,7 +302,7 @@ TEST_CASE("where data decide, a rule is told that withstood, and none that chanc
     const auto by_chance = [](const Case& c, std::uint64_t one_in) {
         return SplitMix64(mix_seed(c.data.seed, c.problem.print())).one_in(one_in);
     };
-    const std::string draws = "1 of 3 draws fail at the smallest problem";
+    const std::string draws = "1 of 3 draws fails at the smallest problem";
     const Generality carried = told_where([&](const Case& c) {
         return c.problem.scalar("k") >= 2 && (c.data.is_explicit || by_chance(c, 3));
     });
