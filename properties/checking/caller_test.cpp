@@ -4,13 +4,12 @@
 #include "properties/checking/caller.hpp"
 
 #include <doctest/doctest.h>
-
 #include <sys/wait.h>
 #include <unistd.h>
-#include <filesystem>
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <stdexcept>
 #include <thread>
