@@ -67,10 +67,10 @@ class ProblemShrinker {
         const RankDomain& domain = *supported_.domain_of(smallest().rank());
         std::vector<int> order = domain.draw_order;
         // The others first: with these at their smallest, large ones that pass take less time.
-        std::ranges::stable_partition(order,
-                                      [&, found = Assignment(domain, smallest())](int which) {
-                                          return found[which] <= most_blocks;
-                                      });
+        std::stable_partition(order.begin(), order.end(),
+                              [&, found = Assignment(domain, smallest())](int which) {
+                                  return found[which] <= most_blocks;
+                              });
         for (const int which : order) {
             const auto value_in = [&](const Problem& problem) {
                 return Assignment(domain, problem)[which];

@@ -88,7 +88,8 @@ Operator picked() {
         .output("y", {"n"})
         .sum_of_products({{"x"}, {"b"}})
         .forward([]<class T>(const ForwardCall<T>& call) {
-            const auto x = call.input("x"), y = call.output("y");
+            const auto x = call.input("x");
+            const auto y = call.output("y");
             const auto place = call.indices("place");
             for (std::int64_t i = 0; i < y.size(0); ++i) {
                 y(i) = call.input("b")();
