@@ -125,6 +125,7 @@ void OperatorDeclaration::add_work(PassSpec& pass, const Operator& op) const {
     tensors.insert(tensors.end(), op.outputs.begin(), op.outputs.end());
     // A forward function on a scalar that records takes as long as this many multiply-adds.
     constexpr double per_element = 32.0;
+    pass.guesses_work = !work_;
     pass.multiply_adds = work_ ? work_ : [tensors](const Problem& problem) {
         double elements = 0.0;
         for (const TensorSpec& tensor : tensors)

@@ -6,8 +6,10 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <numeric>
 
 namespace gradverify {
@@ -115,6 +117,22 @@ bool glob_matches(const std::string& pattern, const std::string& name) {
 std::string shell_quoted(std::string_view text) {
     // A single quote can't stand inside single quotes: close, escape, open again.
     return fmt::format("'{}'", fmt::join(split(text, '\''), "'\\''"));
+}
+
+std::string with_relative_paths(std::string text) {
+    std::error_code error;
+    const std::string here = std::filesystem::current_path(error).string() + "/";
+    if (error || here.size() < 3) return text;
+    for (std::size_t at = 0; (at = text.find(here, at)) != std::string::npos;) {
+        const char before = at == 0 ? ' ' : text[at - 1];
+        const bool begins = std::isalnum(static_cast<unsigned char>(before)) == 0 &&
+                            std::string_view("/._-").find(before) == std::string_view::npos;
+        if (begins)
+            text.erase(at, here.size());
+        else
+            at += here.size();
+    }
+    return text;
 }
 
 std::string wrapped(std::string_view words, int indent, int width) {

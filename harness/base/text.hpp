@@ -42,6 +42,9 @@ bool glob_matches(const std::string& pattern, const std::string& name);
 /// The text as one word of a POSIX shell, in single quotes.
 std::string shell_quoted(std::string_view text);
 
+/// The text with its paths below the current directory relative to that, as those in reports are.
+std::string with_relative_paths(std::string text);
+
 /// Words in lines of at most `width` columns, indented; the first line has its blanks already.
 std::string wrapped(std::string_view words, int indent, int width = 100);
 

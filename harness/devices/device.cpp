@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
 #include "harness/registry/not_supported.hpp"
 
 namespace gradverify {
@@ -50,7 +51,7 @@ void RunStatus::call(const KernelDeclaration& kernel, const PassCall& call) try 
                             : "the launcher refuses the problem, and does not declare may_refuse()",
                         refused.what());
 } catch (const std::exception& thrown) {
-    error = fmt::format("the launcher threw: {}", thrown.what());
+    error = "the launcher threw: " + with_relative_paths(thrown.what());
 } catch (...) {
     error = "the launcher threw something that is no std::exception";
 }

@@ -139,6 +139,7 @@ struct PassSpec {
     std::vector<Step> steps{};
     /// Multiply-adds of one call.
     std::function<double(const Problem&)> multiply_adds;
+    bool guesses_work = false;  ///< none was declared: multiply_adds follows the tensors' sizes
     /// Largest number of products in one output element.
     std::function<std::int64_t(const Problem&)> reduction_length;
 

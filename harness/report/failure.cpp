@@ -50,7 +50,9 @@ std::string describe(const WrongElement& element, bool is_of_two_calls = false) 
     const int digits = differ_as_floats && !is_integer ? digits_of_float : digits_of_double;
     const std::string got = number(element.got, digits), want = number(element.want, digits);
     std::string text = element.tensor + print_index(element.index) + ": ";
-    if (!is_of_two_calls)
+    if (!is_of_two_calls && std::isnan(element.got) && std::isnan(element.want))
+        text += "got nan, and the operator gives no number either, though no input is NaN";
+    else if (!is_of_two_calls)
         text += fmt::format("got {}, want {}", got, want);
     else if (got == want)
         text += fmt::format("got {} in both calls", got);
@@ -157,6 +159,14 @@ std::string silence(std::int64_t problems) {
                : fmt::format("{} of them have only zeros to compare, or were skipped", problems);
 }
 
+/// `3 of 9`, or what is known of a box whose problems were not all counted.
+std::string how_many_of_box(const Minimality& minimality) {
+    if (!minimality.of_is_least) return fmt::format("{} of {}", minimality.passed, minimality.of);
+    if (minimality.passed == minimality.of)
+        return fmt::format("{} of an unknown number", minimality.passed);
+    return fmt::format("{} of more than {}", minimality.passed, minimality.of);
+}
+
 std::string how_small(const Minimality& minimality) {
     switch (minimality.kind) {
         case Minimality::Kind::certified:
@@ -169,9 +179,8 @@ std::string how_small(const Minimality& minimality) {
             return fmt::format("minimal, certified: all {} smaller problems pass", minimality.of);
         case Minimality::Kind::boxed:
             return fmt::format(
-                "boxed, {} of {}{}: so many problems between the default one and this were run and "
-                "{}",
-                minimality.passed, minimality.of_is_least ? "more than " : "", minimality.of,
+                "boxed, {}: so many problems between the default one and this were run and {}",
+                how_many_of_box(minimality),
                 minimality.silent > 0 ? "none fails; " + silence(minimality.silent) : "pass");
         case Minimality::Kind::none:
             break;

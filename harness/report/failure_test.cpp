@@ -120,6 +120,8 @@ TEST_CASE("an error within a type is told in its ulps, and doubles that differ l
           "y[0]: got 260, want 256.5, bound 0.5 (7 times the bound, 1.8 ulps of bf16)");
     CHECK(worst(1.5, 1.0, 0.25) == "y[0]: got 1.5, want 1, bound 0.25 (2 times the bound)");
     CHECK(worst(3.0, 1.0, 0.0, DType::f16) == "y[0]: got 3, want 1 exactly");
+    CHECK(worst(NAN, NAN, 0.0, DType::f32) ==
+          "y[0]: got nan, and the operator gives no number either, though no input is NaN");
     CHECK(worst(2147483647.0, -1.0, 0.0, DType::i32) == "y[0]: got 2147483647, want -1 exactly");
     CHECK(worst(0.1 + 0x1p-50, 0.1, 0x1p-51, DType::f64) ==
           "y[0]: got 0.10000000000000089, want 0.10000000000000001, bound 4.4e-16 (2 times the "
@@ -150,6 +152,7 @@ TEST_CASE("a certified problem says how many smaller ones pass; another is not c
               "boxed, 3 of 9: so many problems between the default one and this were run and\n"
               "             pass; 41 runs)\n");
     CHECK(contains(problem_line({boxed, 3, 9, true}), "(boxed, 3 of more than 9: "));
+    CHECK(contains(problem_line({boxed, 9, 9, true}), "(boxed, 9 of an unknown number: "));
     CHECK(contains(problem_line({certified, 7, 7, false, 1}),
                    "(minimal, certified: of 7 smaller problems none fails; 1 of them has only"));
     CHECK(contains(problem_line({boxed, 3, 9, false, 2}), "none fails; 2 of them have only zeros"));

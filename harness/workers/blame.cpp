@@ -22,6 +22,9 @@ bool has_no_block_size(const Work& work) {
     return declared && declared->block_sizes.empty();
 }
 
+/// Whether the time that a case may take follows the sizes of its tensors alone.
+bool guesses_work(const Work& work) { return work.kernel && work.kernel->pass->guesses_work; }
+
 /// The outcome of a case that killed its worker by itself.
 Outcome charged(const WorkerEnd& end, const Work& work, const std::string& slowest) {
     std::string cause = end.cause();
@@ -30,7 +33,12 @@ Outcome charged(const WorkerEnd& end, const Work& work, const std::string& slowe
     if (end.killed_by() == SIGFPE && end.in_launcher && has_no_block_size(work))
         cause += "; launch.block_size is 0 unless .blocks_of({...}) is declared";
     const bool too_much = !end.overstepped.empty();
+    const bool is_busy = cause.ends_with("of CPU time");
     if (cause.starts_with("no end")) cause += " (" + slowest + ")";
+    if (is_busy && guesses_work(work))
+        cause +=
+            "; an operator that does more than a fixed number of operations for an element "
+            "declares .work(...), which the time that a case may take follows";
     Outcome outcome = Outcome::failed(cause);
     // A kernel is not charged before its launcher is called, nor for time that is spent outside it.
     if (!end.launched)

@@ -17,6 +17,25 @@ TEST_CASE("what dies before any kernel was called is no kernel's fault") {
     CHECK(said(outcome) == "errored: before the kernel was called: " + segfault);
 }
 
+TEST_CASE("what takes long is told that work is declared, where none is") {
+    const Operator op = toy_operator();
+    for (const bool guesses : {true, false}) {
+        PassSpec pass = op.passes.front();
+        pass.guesses_work = guesses;
+        const Kernel kernel{.name = "toy.forward/slow", .op = &op, .pass = &pass};
+        for (const std::string word : {"spin", "hang"}) {
+            Work work = told(word);
+            work.kernel = &kernel;
+            WorkerPoolOptions impatient = options();
+            impatient.time.floor_seconds = 0.1;
+            const std::string message = WorkerPool(impatient).run(work).message;
+            CAPTURE(message);
+            CHECK(contains(message, "no end after "));
+            CHECK(contains(message, "declares .work(...)") == (guesses && word == "spin"));
+        }
+    }
+}
+
 TEST_CASE("a case that damages its worker is charged, although another one dies of it") {
     WorkerPool pool(options());
     std::vector<WorkerPool::Answer> late;

@@ -122,6 +122,8 @@ TEST_CASE("a case that ends its worker, or speaks for it, fails, and no other") 
     check_only_middle_fails("speak_and_abort",
                             "the kernel's process called abort(); its last words: free(): invalid "
                             "pointer");
+    check_only_middle_fails("tell_file_and_abort",
+                            "the kernel's process called abort(); its last words: k.cu:7: lost");
 }
 
 TEST_CASE("what a process prints is passed on, but for the trials of a shrink") {

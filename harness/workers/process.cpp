@@ -97,7 +97,7 @@ std::string WorkerEnd::cause() const {
         if (signal == SIGSEGV) text += " (a wild pointer, or recursion without end)";
         if (signal == SIGFPE) text += " (an integer division by zero, or one that overflows)";
     }
-    if (!last_words.empty()) text += "; its last words: " + last_words;
+    if (!last_words.empty()) text += "; its last words: " + with_relative_paths(last_words);
     return text;
 }
 

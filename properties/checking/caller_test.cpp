@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <stdexcept>
 #include <thread>
@@ -48,6 +49,9 @@ void refuse_two(const PassCall& call) {
     launch_scaled(call);
 }
 
+void throw_place(const PassCall&) {
+    throw std::runtime_error(std::filesystem::current_path().string() + "/k.cu:3: no memory");
+}
 void throw_on_two(const PassCall& call) {
     if (call.problem.scalar("n") == 2) throw std::runtime_error("dead");
     launch_scaled(call);
@@ -62,6 +66,7 @@ const Registry& kernels() {
                                            scaled_kernel("refuses", refuse).may_refuse(),
                                            scaled_kernel("refuses_two", refuse_two).may_refuse(),
                                            scaled_kernel("throws_on_two", throw_on_two),
+                                           scaled_kernel("throws_place", throw_place),
                                            scaled_kernel("tensor_cores").on_tensor_cores()};
         all[1].device = checked_variant;
         return registry_of(all, scaled());
@@ -190,6 +195,11 @@ TEST_CASE("a kernel that refuses is not served; of a partner that is an error li
     CallScene scene("refuses", "n=1:seed=1");
     CHECK_THROWS_AS(scene.call_itself(), NotServed);
     CHECK(CallScene("right", "n=1:seed=1").call("refuses").error == "refused: too odd");
+}
+
+TEST_CASE("a file that a launcher names is told from the current folder") {
+    CallScene scene("throws_place", "n=1:seed=1");
+    CHECK(scene.call_itself().error == "the launcher threw: k.cu:3: no memory");
 }
 
 TEST_CASE("a device that was lost in the call before is told, and no other call made") {

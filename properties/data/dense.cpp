@@ -7,6 +7,7 @@
 #include "harness/registry/element_types.hpp"
 #include "harness/registry/layout.hpp"
 #include "properties/data/setting.hpp"
+#include "properties/data/values.hpp"
 
 namespace gradverify {
 
@@ -15,8 +16,6 @@ namespace {
 constexpr int draws_minimum = 3, draws_factor = 10;
 // Four draws of different values, and as many with ties or NaN.
 constexpr int draws_with_ties = 8;
-// Three draws with outliers, since an index may choose an outlier's neighbour.
-constexpr int draws_with_outliers = 9;
 // Many draws of a chain leave nothing of its output; half are positive, and a quarter have ties.
 constexpr int draws_of_chain = 24;
 // Enough for both kinds of expanded cotangents.
@@ -71,15 +70,14 @@ int dense_draw_count(const Kernel& kernel, std::string_view property) {
     const auto outputs = std::min<std::size_t>(kernel.pass->outputs.size(), 3);
     const bool has_ties =
         kernel.op->has_pieces() || std::ranges::any_of(kernel.op->inputs, &TensorSpec::may_be_nan);
-    const bool chooses_outliers =
-        kernel.op->algebra != Algebra::products &&
-        std::ranges::any_of(kernel.op->inputs, &TensorSpec::holds_whole_numbers);
+    const int draws_with_indices =
+        takes_indices(*kernel.op) ? draws_of_mixed_indices(*kernel.op) + draws_of_simple_indices
+                                  : 0;
     const int draws =
         std::max({draws_for_layouts(kernel), static_cast<int>(declared.block_sizes.size()),
                   declared.takes_output_mask ? 1 << outputs : draws_minimum, 2 * declared.places(),
                   has_ties ? draws_with_ties : draws_minimum,
-                  kernel.op->is_chain() ? draws_of_chain : draws_minimum,
-                  chooses_outliers ? draws_with_outliers : draws_minimum});
+                  kernel.op->is_chain() ? draws_of_chain : draws_minimum, draws_with_indices});
     const bool is_hidden = std::ranges::any_of(kernel.pass->outputs, [&](const auto& output) {
         const DType dtype = dtype_of(declared, *kernel.op, output);
         return !kernel.op->tensor_named(output).holds_whole_numbers() &&

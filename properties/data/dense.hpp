@@ -14,8 +14,9 @@
 namespace gradverify {
 
 /// How many dense cases a problem has: at least three, and enough for each block size, subset and
-/// place of outputs and layout, and for ties, NaN, outliers and chains. Ten times as many where the
-/// rounding of narrow outputs hides most errors, or factors of 8 bits have few digits to lose.
+/// place of outputs and layout, and for ties, NaN, outliers, indices and chains. Ten times as many
+/// where the rounding of narrow outputs hides most errors, or factors of 8 bits have few digits to
+/// lose.
 int dense_draw_count(const Kernel& kernel, std::string_view property);
 
 /// One of them. On the CPU device threads run ascending, descending and by random warps, in turn;

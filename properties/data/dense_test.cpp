@@ -143,8 +143,8 @@ TEST_CASE("an operator's ties, NaN, indices and steps have more dense cases") {
     CHECK(cases_of(Algebra::smooth) == 3);
     CHECK(cases_of(Algebra::products) == 3);
     // Indices choose among numbers of no sum of products.
-    CHECK(cases_of(Algebra::smooth, false, true) == 9);
-    CHECK(cases_of(Algebra::products, false, true) == 3);
+    CHECK(cases_of(Algebra::smooth, false, true) == 12);
+    CHECK(cases_of(Algebra::products, false, true) == 6);
     op.passes[0].steps.emplace_back();
     CHECK(dense_cases(kernel).size() == 24);
 }

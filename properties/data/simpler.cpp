@@ -8,6 +8,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
+
+#include "harness/cases/compare.hpp"
 
 namespace gradverify {
 namespace {
@@ -131,6 +134,16 @@ rc::Maybe<rc::Shrinkable<Data>> Reduction::operator()() {
     return rc::Nothing;
 }
 
+/// The place in a tensor of other sizes that is nearest to one of these, on each axis.
+std::int64_t nearest_place(std::int64_t index, const Sizes& from, const Sizes& to) {
+    if (from.size() != to.size()) return std::min(index, element_count(to) - 1);
+    const Sizes at = unflatten(index, from);
+    std::int64_t place = 0;
+    for (std::size_t axis = 0; axis < to.size(); ++axis)
+        place = place * to[axis] + std::min(at[axis], to[axis] - 1);
+    return place;
+}
+
 using Change = std::function<void(Setting&)>;
 
 /// The changes that are tried on a setting, each once, in order.
@@ -202,15 +215,24 @@ bool hangs_on_values(const Data& data) {
     });
 }
 
-std::optional<Data> carried_data(const Operator& op, const Problem& problem,
+std::optional<Data> carried_data(const Operator& op, const Problem& from, const Problem& to,
                                  const std::vector<DataElement>& elements) {
     Elements carried;
-    std::map<std::string, std::int64_t> used;
+    std::map<std::string, std::set<std::int64_t>> taken;
     for (DataElement element : elements) {
-        if (!op.find_tensor(element.tensor)) return std::nullopt;
-        element.index = used[element.tensor]++;
-        if (element.index < element_count(op.sizes_of(element.tensor, problem)))
-            carried.push_back(std::move(element));
+        const TensorSpec* const tensor = op.find_tensor(element.tensor);
+        if (tensor == nullptr) return std::nullopt;
+        const Sizes sizes = op.sizes_of(element.tensor, to);
+        const std::int64_t room = element_count(sizes);
+        std::set<std::int64_t>& places = taken[element.tensor];
+        if (std::ssize(places) == room) continue;
+        element.index = nearest_place(element.index, op.sizes_of(element.tensor, from), sizes);
+        while (!places.insert(element.index).second) element.index = (element.index + 1) % room;
+        if (tensor->holds_whole_numbers() && !op.is_output(tensor->name)) {
+            const ValueDomain range = tensor->domain_at(to);
+            element.value = std::clamp(element.value, range.lowest, range.highest);
+        }
+        carried.push_back(std::move(element));
     }
     return explicit_data(std::move(carried));
 }

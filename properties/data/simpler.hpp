@@ -24,9 +24,10 @@ rc::Seq<rc::Shrinkable<Data>> one_hot_data(const Operator& op, const Problem& pr
 
 /// Whether an element has a value that simple data don't try.
 bool hangs_on_values(const Data& data);
-/// A problem's explicit data with these elements' values: each tensor's, in their order, at its
-/// begin, as far as it has room. Nothing where one is a property's own.
-std::optional<Data> carried_data(const Operator& op, const Problem& problem,
+/// The elements of a problem's explicit data for another problem: each at its place or the nearest
+/// that is free, as far as there is room, and indices within their range. Nothing where one is a
+/// property's own.
+std::optional<Data> carried_data(const Operator& op, const Problem& from, const Problem& to,
                                  const std::vector<DataElement>& elements);
 
 /// Elements that shrink to fewer, chunk by chunk, and once they are few to simple values.

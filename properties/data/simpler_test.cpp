@@ -53,6 +53,30 @@ TEST_CASE("one element of each of up to three tensors is tried, while there are 
     }
 }
 
+TEST_CASE(
+    "elements are carried to their place, or the nearest free one, with their indices in range") {
+    Operator op = make_test_operator();
+    op.inputs[2].dtype = DType::i32;
+    op.inputs[2].domain = [](const Problem& problem) {
+        return ValueDomain{0.0, static_cast<double>(problem.scalar("c") - 1)};
+    };
+    const auto carried = [&](const char* from, const char* to, const Elements& elements) {
+        const auto data = carried_data(op, Problem::parse(op.space, from),
+                                       Problem::parse(op.space, to), elements);
+        return data ? data->elements : Elements{};
+    };
+    // x[1][0][2] of two images of 1x3.
+    CHECK(carried("n=2,in=1x3", "n=2,in=1x4", {{"x", 5, 1.0}}) == Elements{{"x", 6, 1.0}});
+    CHECK(carried("n=2,in=1x3", "n=3,in=1x2", {{"x", 5, 1.0}}) == Elements{{"x", 3, 1.0}});
+    CHECK(carried("n=2,in=1x3", "in=1x2", {{"x", 5, 1.0}, {"x", 2, 7.0}, {"x", 1, 8.0}}) ==
+          Elements{{"x", 1, 1.0}, {"x", 0, 7.0}});
+    const std::string& indices = op.inputs[2].name;
+    CHECK(carried("c=9,k=2,in=1x1", "c=4,in=1x1", {{indices, 1, 8.0}}) ==
+          Elements{{indices, 0, 3.0}});
+    CHECK_FALSE(carried_data(op, Problem::parse(op.space, "in=1x1"),
+                             Problem::parse(op.space, "in=1x1"), {{"elsewhere", 0, 1.0}}));
+}
+
 TEST_CASE("all layouts are set back at once before each alone") {
     const Setting drawn{.offsets = {2}, .layouts = {{"dy", {"", 2}}, {"x", {"turned"}}}};
     std::vector<Setting> tried;

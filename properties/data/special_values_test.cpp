@@ -74,6 +74,23 @@ TEST_CASE("dense draws where ties and NaN are defined: four without, two with ti
     CHECK(std::ranges::count(x(8), -INFINITY) > 0);
 }
 
+TEST_CASE("dense draws of indices: mixed ones, then the simplest, ascending and the highest") {
+    const Operator& embedding = operator_named("embedding");
+    const auto indices = [&](std::uint64_t seed) {
+        return drawn(embedding, "tokens=5,rows=3", "index", dense(seed), ValueKind::integers);
+    };
+    const int mixed = draws_of_mixed_indices(embedding);
+    for (int draw = 1; draw <= mixed; ++draw) {
+        const auto drawn_there = indices(static_cast<std::uint64_t>(draw));
+        CHECK(std::set(drawn_there.begin(), drawn_there.end()).size() == 3);
+    }
+    const auto first = static_cast<std::uint64_t>(mixed) + 1;
+    using Numbers = std::vector<double>;
+    CHECK(indices(first) == Numbers{0, 0, 0, 0, 0});
+    CHECK(indices(first + 1) == Numbers{0, 1, 2, 0, 1});
+    CHECK(indices(first + 2) == Numbers{2, 2, 2, 2, 2});
+}
+
 TEST_CASE("explicit data may be NaN where the operator defines what follows, and only there") {
     const auto draw_with = [](const char* tensor, double value) {
         return all_drawn(operator_named("maxpool"), "in=1x1", listing({{tensor, 0, value}}),

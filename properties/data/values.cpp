@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include "harness/base/random.hpp"
@@ -106,11 +107,29 @@ void fill_numbers(Array<double>& array, const Operator& op, const Problem& probl
                       std::min<std::int64_t>(largest, 64));
 }
 
+/// Which of the draws of simple indices this is, from 0; nothing where it is another.
+std::optional<int> simple_indices(const Operator& op, const Data& data) {
+    if (!data.is_dense || op.is_chain() || !takes_indices(op)) return std::nullopt;
+    const std::int64_t which =
+        static_cast<std::int64_t>(data.seed) - 1 - draws_of_mixed_indices(op);
+    if (which < 0 || which >= draws_of_simple_indices) return std::nullopt;
+    return static_cast<int>(which);
+}
+
+void fill_simple_indices(Array<double>& array, int which, double simplest, double highest) {
+    const double steps[] = {0.0, 1.0, 0.0};
+    const double begin = which == 2 ? highest : simplest;
+    for (std::size_t i = 0; i < array.data.size(); ++i)
+        array.data[i] =
+            begin + std::fmod(steps[which] * static_cast<double>(i), highest - begin + 1.0);
+}
+
 /// The first dense draws, whose values all differ; later ones have ties where there are kinks.
 constexpr std::uint64_t distinct_draws = 4;
 
 /// Whether this draw of an operator that defines its results on NaN holds it.
-bool holds_nan(const Data& data) {
+bool holds_nan(const Operator& op, const Data& data) {
+    if (simple_indices(op, data)) return false;
     return data.is_dense ? data.seed > distinct_draws + 2
                          : SplitMix64(mix_seed(data.seed, "nan")).one_in(8);
 }
@@ -162,7 +181,7 @@ std::vector<std::string> drawn_for(const Operator& op, const PassSpec& pass) {
 }  // namespace
 
 bool meets_kinks(const Operator& op, const Data& data, ValueKind kind) {
-    if (!op.has_pieces() || kind != ValueKind::integers) return false;
+    if (!op.has_pieces() || kind != ValueKind::integers || simple_indices(op, data)) return false;
     if (!data.is_dense) return SplitMix64(mix_seed(data.seed, "ties")).one_in(4);
     return op.is_chain() ? data.seed % 4 == 0 : data.seed > distinct_draws;
 }
@@ -177,6 +196,15 @@ std::vector<std::string> drawn_tensors(const Operator& op) {
     for (const TensorSpec& tensor : op.inputs) names.push_back(tensor.name);
     for (const std::string& y : op.differentiable_outputs()) names.push_back("d" + y);
     return names;
+}
+
+bool takes_indices(const Operator& op) {
+    return std::ranges::any_of(op.inputs, &TensorSpec::holds_whole_numbers);
+}
+
+int draws_of_mixed_indices(const Operator& op) {
+    // Three draws of other numbers have outliers, since an index may choose an outlier's neighbour.
+    return op.algebra == Algebra::products ? 3 : 9;
 }
 
 std::int64_t longest_reduction(const Operator& op, const Problem& problem) {
@@ -200,6 +228,11 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     }
     SplitMix64 shape(mix_seed(data.seed, "shape of " + name));
     if (tensor.holds_whole_numbers()) {
+        if (const auto which = simple_indices(op, data)) {
+            fill_simple_indices(array, *which, tensor.simplest_value(problem),
+                                tensor.domain_at(problem).highest);
+            return array;
+        }
         fill_indices(array, tensor.domain_at(problem), data.is_dense, shape);
         SplitMix64 invalid(mix_seed(data.seed, "invalid " + name));
         if (types.may_be_invalid(tensor) && has_turn(data, 0, invalid))
@@ -208,7 +241,8 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     }
     fill_numbers(array, op, problem, data, kind, types, name);
     if (is_input && meets_kinks(op, data, kind)) fill_ties(array, data.seed, shape);
-    if (is_input && types.may_be_nan(tensor) && holds_nan(data)) fill_nan(array, data.seed, shape);
+    if (is_input && types.may_be_nan(tensor) && holds_nan(op, data))
+        fill_nan(array, data.seed, shape);
     const DType dtype = types.of(op, name);
     if (op.algebra != Algebra::products && kind == ValueKind::mantissas)
         change_sizes(array, op, data, dtype, name, shape);

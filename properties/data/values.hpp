@@ -50,6 +50,14 @@ Array<double> draw_smooth_direction(const Array<double>& like, std::uint64_t see
 Array<double> draw_direction(const Array<double>& like, std::uint64_t seed, int exact_bits,
                              std::int64_t reduction_length, std::int64_t largest = 64);
 
+/// Whether the operator takes whole numbers, such as indices.
+bool takes_indices(const Operator& op);
+/// The dense draws of such an operator that is no chain: first some with mixed indices, then one in
+/// which all are at their simplest value, one in which they ascend from there, and one in which all
+/// are highest.
+int draws_of_mixed_indices(const Operator& op);
+inline constexpr int draws_of_simple_indices = 3;
+
 /// The longest sum in any pass of the operator.
 std::int64_t longest_reduction(const Operator& op, const Problem& problem);
 

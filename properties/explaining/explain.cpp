@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/base/text.hpp"
 #include "properties/data/dense.hpp"
 #include "properties/data/simpler.hpp"
 
@@ -13,31 +14,109 @@ namespace gradverify {
 
 namespace {
 
-/// For which values of the one element that has no simple one the case fails.
-std::string values_of(const Shrunk& shrunk, const CaseRunner& runner) {
-    constexpr double nearness = 0.01;
-    const auto& elements = shrunk.smallest.data.elements;
+// More draws of the smallest problem tell no more of whether data decide.
+constexpr std::int64_t most_draws = 32;
+
+/// The element that the failure hangs on: the one without a simple value or, where data decide, the
+/// only one; -1 where there is none, or several.
+std::ptrdiff_t deciding_element(const std::vector<DataElement>& elements, bool data_decide) {
     const auto is_special = [](const DataElement& element) {
         return hangs_on_values({.elements = {element}});
     };
-    if (std::ranges::count_if(elements, is_special) != 1) return {};
-    const auto at = std::ranges::find_if(elements, is_special) - elements.begin();
-    const DataElement& special = elements[static_cast<std::size_t>(at)];
-    const auto fails_at = [&](double value) {
-        Case other = shrunk.smallest;
-        other.data.elements[static_cast<std::size_t>(at)].value = value;
-        return runner(other).verdict == Verdict::failed;
-    };
-    double fails = special.value, passes = 0.0;
-    if (!std::isfinite(fails) || fails == 0.0 || fails_at(passes)) return {};
-    const double far = 2.0 * fails;
-    while (std::abs(fails - passes) > nearness * std::abs(fails)) {
-        const double middle = (fails + passes) / 2.0;
-        (fails_at(middle) ? fails : passes) = middle;
+    const auto found = std::ranges::find_if(elements, is_special);
+    if (found == elements.end()) return data_decide && elements.size() == 1 ? 0 : -1;
+    return std::ranges::count_if(elements, is_special) == 1 ? found - elements.begin() : -1;
+}
+
+/// Runs a case with other values of one element, and says for which it fails.
+class ValueSearch {
+  public:
+    ValueSearch(const Operator& op, const Case& smallest, std::ptrdiff_t at,
+                const CaseRunner& runner)
+        : smallest_(smallest), at_(static_cast<std::size_t>(at)), runner_(runner) {
+        const TensorSpec* const tensor = op.find_tensor(element().tensor);
+        const bool is_input = tensor != nullptr && tensor->name == element().tensor;
+        is_whole_ = is_input && tensor->holds_whole_numbers();
+        if (is_input) simplest_ = tensor->simplest_value(smallest.problem);
     }
-    return fmt::format("fails where {}[{}] {} {:.3g}, and passes at {:.3g}{}", special.tensor,
-                       special.index, fails < passes ? "<=" : ">=", fails, passes,
-                       fails_at(far) ? "" : fmt::format(" and at {:.3g}", far));
+
+    /// `fails where x[0] >= 89.3, and passes at 88.7`; nothing where it fails at any value.
+    std::string text() const {
+        double fails = element().value, passes = simplest_;
+        if (!std::isfinite(fails) || fails == passes || fails_at(passes)) return {};
+        const double far = 2.0 * fails, first = std::abs(fails - passes);
+        const auto are_apart = [&] {
+            const double distance = std::abs(fails - passes);
+            return is_whole_ ? distance > 1.0
+                             : distance > nearness * std::abs(fails) && distance > least * first;
+        };
+        while (are_apart()) {
+            const double middle = (fails + passes) / 2.0;
+            const double at = is_whole_ ? std::trunc(middle) : middle;
+            if (at == fails || at == passes) break;
+            (fails_at(at) ? fails : passes) = at;
+        }
+        if (passes == 0.0) return text_of_signs();
+        return fmt::format(
+            "fails where {} {} {:.3g}, and passes at {:.3g}{}", name(),
+            fails < passes ? "<=" : ">=", fails, passes,
+            verdict_at(far) == Verdict::passed ? fmt::format(" and at {:.3g}", far) : "");
+    }
+
+  private:
+    static constexpr double nearness = 0.01, least = 0x1p-40;
+
+    const DataElement& element() const { return smallest_.data.elements[at_]; }
+    std::string name() const { return fmt::format("{}[{}]", element().tensor, element().index); }
+
+    Verdict verdict_at(double value) const {
+        Case other = smallest_;
+        other.data.elements[at_].value = value;
+        return runner_(other).verdict;
+    }
+    bool fails_at(double value) const { return verdict_at(value) == Verdict::failed; }
+
+    /// Where values next to zero fail: `fails where x[0] is not 0`, `< 0`, or what was tried; that
+    /// one of a simple element does at all is nothing to tell.
+    std::string text_of_signs() const {
+        std::vector<std::string> fails{fmt::format("{:.3g}", element().value)}, passes{"0"};
+        const double own_sign = std::copysign(1.0, element().value);
+        bool all_fail = true, own_alone_fail = true;
+        for (const double value : {1.0, -1.0, 2.0, -2.0, -element().value}) {
+            const Verdict verdict = verdict_at(value);
+            if (verdict != Verdict::failed && verdict != Verdict::passed) continue;
+            const bool is_failing = verdict == Verdict::failed;
+            (is_failing ? fails : passes).push_back(fmt::format("{:.3g}", value));
+            all_fail &= is_failing;
+            own_alone_fail &= is_failing == (std::copysign(1.0, value) == own_sign);
+        }
+        const std::string where = "fails where " + name();
+        if (all_fail && !hangs_on_values({.elements = {element()}})) return {};
+        if (all_fail) return where + " is not 0";
+        if (own_alone_fail) return where + (own_sign < 0.0 ? " < 0" : " > 0");
+        return fmt::format("{} is {}, and passes at {}", where, joined(fails), joined(passes));
+    }
+
+    const Case& smallest_;
+    std::size_t at_;
+    const CaseRunner& runner_;
+    bool is_whole_ = false;
+    double simplest_ = 0.0;
+};
+
+/// Runs the smallest problem with the data of its dense draws.
+DrawsThere try_draws(const Kernel& kernel, ShrinkTrials trials) {
+    DrawsThere draws;
+    trials.start({.runs = most_draws, .seconds = 0.5});
+    const Case smallest = trials.smallest();
+    for (Case& dense : dense_cases(kernel, smallest.property, smallest.device, smallest.problem)) {
+        if (!trials.may_go_on()) break;
+        dense.setting = smallest.setting;
+        const Verdict verdict = trials.run(dense);
+        draws.failing += verdict == Verdict::failed;
+        draws.compared += verdict == Verdict::failed || verdict == Verdict::passed;
+    }
+    return draws;
 }
 
 /// Asks on dense data first, since on zeros too many agree; then on the failure's own data.
@@ -68,10 +147,13 @@ std::string witnesses_of(const Kernel& kernel, const Shrunk& shrunk, const CaseR
 
 void explain(const Kernel& kernel, Shrunk& shrunk, const CaseRunner& runner) {
     ShrinkTrials trials(shrunk.smallest, shrunk.outcome, runner);
-    ProblemTrials problems(kernel, shrunk.smallest, trials);
+    const DrawsThere draws = try_draws(kernel, trials);
+    ProblemTrials problems(kernel, shrunk.smallest, trials, draws.differ());
     const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());
-    shrunk.generality = generalize(supported, shrunk.smallest, problems, trials);
-    shrunk.values = values_of(shrunk, runner);
+    shrunk.generality =
+        generalize(supported, shrunk.smallest, problems, trials, generalize_budget, draws);
+    const auto at = deciding_element(shrunk.smallest.data.elements, draws.differ());
+    if (at >= 0) shrunk.values = ValueSearch(*kernel.op, shrunk.smallest, at, runner).text();
     shrunk.witnesses = witnesses_of(kernel, shrunk, runner);
 }
 

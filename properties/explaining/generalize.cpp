@@ -27,6 +27,8 @@ constexpr int rounds_maximum = 12, unfit_maximum = 3;
 // Problems that contradict a rule, and those that are run between each and the base.
 constexpr std::size_t surprises_maximum = 4;
 constexpr int looks_around = 12;
+// Where data decide, a limit with fewer failing values may be chance.
+constexpr std::size_t values_of_limit = 4;
 // With fewer, only what single parameters do is told.
 constexpr std::size_t problems_of_rule = 12;
 
@@ -38,11 +40,12 @@ const FittedRule no_rule{{{}}};
 class Generalizer {
   public:
     Generalizer(const SupportedProblems& supported, const Case& smallest, ProblemTrials& problems,
-                ShrinkTrials& trials, const RunBudget& budget)
+                ShrinkTrials& trials, const RunBudget& budget, const DrawsThere& draws)
         : supported_(supported),
           values_(supported, smallest.problem, smallest.setting.block_size),
           problems_(problems),
           trials_(trials),
+          draws_(draws),
           cost_of_(supported),
           share_maximum_(
               std::max(work_share, times_smallest * cost_of_(smallest.problem).share_of({}))),
@@ -56,7 +59,8 @@ class Generalizer {
         change_one_at_a_time();
         trials_.start(half_);
         try_joint_problems(joint_problems, no_rule);
-        const auto rule = find_rule();
+        auto rule = find_rule();
+        if (rule && draws_.differ() && may_be_chance(*rule)) rule.reset();
         return {.text = rule ? text_of(*rule) : text_of_lines(),
                 .is_rule = rule.has_value(),
                 .problems = std::ssize(seen_)};
@@ -268,6 +272,7 @@ class Generalizer {
         std::string text = when.empty()            ? "fails everywhere"
                            : rule.is_of_exceptions ? "fails everywhere but where " + when
                                                    : "fails wherever " + when;
+        if (draws_.differ()) text += fmt::format("; data decide there: {}", text_of_draws());
         if (rule.is_complete) return text + text_of_idle(idle, "", "");
         return text + ", and in some other problems" + text_of_idle(idle, "", " there");
     }
@@ -279,7 +284,14 @@ class Generalizer {
                            idle.size() == 1 ? "doesn't" : "don't", there);
     }
 
-    /// `k >= 2`, or the values where they follow no rule.
+    /// `2 of 12 draws fail at the smallest problem`
+    std::string text_of_draws() const {
+        return fmt::format("{} of {} draw{} fail{} at the smallest problem", draws_.failing,
+                           draws_.compared, draws_.compared == 1 ? "" : "s",
+                           draws_.failing == 1 || draws_.compared == 1 ? "s" : "");
+    }
+
+    /// `k >= 2`, or the values where they follow no rule; nothing where chance may have made them.
     std::string text_of_line(int which) const {
         std::vector<Observation> seen;
         std::vector<std::string> fails, passes;
@@ -291,8 +303,21 @@ class Generalizer {
         const std::string& name = at(values_.names(), which);
         const auto rule =
             fit_rule(seen, {.failing_minimum = 1, .terms_maximum = 1, .texts = texts});
+        if (draws_.differ() && !(rule && is_limit(*rule) && fails.size() >= values_of_limit))
+            return {};
         if (rule) return rule->print({&name, 1}, texts);
         return name + " is " + joined(fails) + " but not " + joined(passes);
+    }
+
+    /// Of problems that fail by chance, some always lie together.
+    static bool may_be_chance(const FittedRule& rule) {
+        return !rule.is_complete || rule.is_of_exceptions || rule.clauses.size() > 1;
+    }
+
+    static bool is_limit(const FittedRule& rule) {
+        return rule.clauses.size() == 1 && rule.clauses[0].size() == 1 &&
+               (rule.clauses[0][0].kind == Term::Kind::at_least ||
+                rule.clauses[0][0].kind == Term::Kind::at_most);
     }
 
     /// Whether the kernel supports the base with another value of this one alone.
@@ -312,12 +337,17 @@ class Generalizer {
             const auto& line = at(lines_, which);
             const bool always =
                 std::ranges::all_of(line, [](const auto& entry) { return entry.second; });
-            if (!always) matter.push_back(text_of_line(which));
+            if (!always)
+                if (std::string line_text = text_of_line(which); !line_text.empty())
+                    matter.push_back(std::move(line_text));
             if (always && line.size() > 1) idle.insert(which);
             if (!values_.class_at(which).is_fixed() && !can_change_alone(which)) tied.insert(which);
         }
-        if (matter.empty() && idle.empty()) return "nothing else could be run";
-        std::string text = may_go_on() ? "no simple rule fits" : "no rule was found in time";
+        if (matter.empty() && idle.empty() && !draws_.differ()) return "nothing else could be run";
+        std::string text = draws_.differ()
+                               ? "no rule of sizes fits, as data decide: " + text_of_draws()
+                           : may_go_on() ? "no simple rule fits"
+                                         : "no rule was found in time";
         if (!matter.empty())
             text += "; with one parameter changed it fails where " + joined(matter, ", where ");
         text += text_of_idle(idle, " alone", "");
@@ -328,6 +358,7 @@ class Generalizer {
     const ProblemValues values_;
     ProblemTrials& problems_;
     ShrinkTrials& trials_;
+    const DrawsThere draws_;
     CostModel cost_of_;
     double share_maximum_;
     RunBudget half_;
@@ -342,8 +373,9 @@ class Generalizer {
 }  // namespace
 
 Generality generalize(const SupportedProblems& supported, const Case& smallest,
-                      ProblemTrials& problems, ShrinkTrials& trials, const RunBudget& budget) {
-    return Generalizer(supported, smallest, problems, trials, budget).generalize();
+                      ProblemTrials& problems, ShrinkTrials& trials, const RunBudget& budget,
+                      const DrawsThere& draws) {
+    return Generalizer(supported, smallest, problems, trials, budget, draws).generalize();
 }
 
 }  // namespace gradverify

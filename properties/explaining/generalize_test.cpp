@@ -4,8 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <set>
 
+#include "harness/base/random.hpp"
 #include "harness/testing/operator.hpp"
 #include "properties/tests/shrinking.hpp"
 
@@ -283,6 +285,46 @@ TEST_CASE("an attribute is told by its value, which is one of some and in no ord
     });
     CAPTURE(odd);
     CHECK(odd.find("where momentum = 0.9") != std::string::npos);
+}
+
+TEST_CASE("where data decide, a rule is told that withstood, and none that chance has made") {
+    const auto told_where = [](const std::function<bool(const Case&)>& fails) {
+        Case found = case_on(any_kernel(), parsed("k=2,in=1x1"));
+        found.data = {.is_explicit = true, .elements = {{"x", 0, 1.0}}};
+        const CaseRunner runner = [&](const Case& candidate) {
+            return failed_if(fails(candidate));
+        };
+        ShrinkTrials trials(found, Outcome::failed("first"), runner);
+        ProblemTrials problems(any_kernel().kernel, found, trials, true);
+        return generalize(any_kernel().supported(), found, problems, trials, generalize_budget,
+                          {.compared = 3, .failing = 1});
+    };
+    const auto by_chance = [](const Case& c, std::uint64_t one_in) {
+        return SplitMix64(mix_seed(c.data.seed, c.problem.print())).one_in(one_in);
+    };
+    const std::string draws = "1 of 3 draws fails at the smallest problem";
+    const Generality carried = told_where([&](const Case& c) {
+        return c.problem.scalar("k") >= 2 && (c.data.is_explicit || by_chance(c, 3));
+    });
+    CHECK(carried.text == "fails wherever k >= 2; data decide there: " + draws +
+                              "; n, c, groups, in, filter, stride, dilation and padding don't "
+                              "matter");
+    for (const std::uint64_t one_in : {3, 30}) {
+        const Generality chance = told_where([&](const Case& c) {
+            return c.problem == parsed("k=2,in=1x1") || (c.data.is_dense && by_chance(c, one_in));
+        });
+        CAPTURE(chance.text);
+        CHECK(chance.text.starts_with("no rule of sizes fits, as data decide: " + draws));
+        CHECK(chance.text.find(" but not ") == std::string::npos);
+        CHECK(chance.text.find(" is odd") == std::string::npos);
+        CHECK_FALSE(chance.is_rule);
+    }
+    // A limit that many values show is no chance.
+    const Generality limited = told_where([&](const Case& c) {
+        return c.problem.scalar("k") >= 2 && (c.problem.scalar("n") == 1 || by_chance(c, 4));
+    });
+    CHECK(limited.text.find("with one parameter changed it fails where k >= 2") !=
+          std::string::npos);
 }
 
 TEST_CASE("the same failure is told in the same words") {

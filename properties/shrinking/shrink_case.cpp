@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include "properties/data/simpler.hpp"
+#include "properties/data/values.hpp"
 #include "properties/problems/enumerate.hpp"
 #include "properties/problems/generator.hpp"
 
@@ -42,7 +43,7 @@ Minimality carry_values(const SupportedProblems& supported, ShrinkTrials& trials
     for (auto next = smaller.next(); next && *next < start.problem; next = smaller.next()) {
         Case candidate = start;
         candidate.problem = *next;
-        const auto carried = carried_data(op, *next, start.data.elements);
+        const auto carried = carried_data(op, start.problem, *next, start.data.elements);
         if (!carried || !trials.may_go_on()) break;
         candidate.data = *carried;
         if (trials.fails(candidate)) return claim;
@@ -94,7 +95,8 @@ Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outco
     Minimality minimality = shrink_problem(supported, problems, trials, options);
     trials.start(options.data);
     if (list_data) shrink_data(trials, *kernel.op, list_data(trials.smallest()));
-    if (hangs_on_values(trials.smallest().data)) {
+    const Data& shown = trials.smallest().data;
+    if (hangs_on_values(shown) || (shown.is_explicit && takes_indices(*kernel.op))) {
         const Problem larger = trials.smallest().problem;
         trials.start(options.carried);
         minimality = carry_values(supported, trials, *kernel.op, minimality);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides the order in which a failing case is shrunk: first the problem, so that two seeds end at
-// one problem, then the data; where a few values are left that dense data don't hold, the problem
-// once more with these; then the setting. Data that cannot be made simple keeps its seed.
+// one problem, then the data; where few are left that dense data don't hold, or that choose among
+// others as indices do, the problem once more with these; then the setting. Data that cannot be
+// made simple keeps its seed.
 #pragma once
 
 #include <functional>

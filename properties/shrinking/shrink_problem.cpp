@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/shrinking/shrink_case.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -18,6 +19,9 @@ constexpr std::int64_t near_distance = 2;
 // A failure that takes a larger distance than this hangs on one size, such as that of a launch's
 // grid or of its shared memory: what is near the smallest problems tells nothing of it.
 constexpr std::int64_t far_distance = 4096;
+
+// The most blocks in a grid's second and third dimension.
+constexpr std::int64_t most_blocks = 65535;
 
 class ProblemShrinker {
   public:
@@ -61,7 +65,13 @@ class ProblemShrinker {
     /// Takes each class of parameters to the least value that fails, if all above it do.
     void bisect() {
         const RankDomain& domain = *supported_.domain_of(smallest().rank());
-        for (const int which : domain.draw_order) {
+        std::vector<int> order = domain.draw_order;
+        // The others first: with these at their smallest, large ones that pass take less time.
+        std::stable_partition(order.begin(), order.end(),
+                              [&, found = Assignment(domain, smallest())](int which) {
+                                  return found[which] <= most_blocks;
+                              });
+        for (const int which : order) {
             const auto value_in = [&](const Problem& problem) {
                 return Assignment(domain, problem)[which];
             };
@@ -71,6 +81,10 @@ class ProblemShrinker {
             };
             std::int64_t passes = domain.classes[static_cast<std::size_t>(which)].smallest;
             if (fails_at(passes)) continue;
+            // A launch of too many blocks fails at once, and large ones that pass take long.
+            if (value_in(smallest()) > most_blocks && fails_at(most_blocks + 1) &&
+                !fails_at(most_blocks))
+                passes = most_blocks;
             while (std::abs(value_in(smallest()) - passes) > 1 && trials_.may_go_on()) {
                 const std::int64_t middle = passes + (value_in(smallest()) - passes) / 2;
                 if (!fails_at(middle)) passes = middle;

@@ -142,6 +142,17 @@ TEST_CASE("a failure that takes a large size is found by halving, in few runs") 
     CHECK(small.runs < 100);
 }
 
+TEST_CASE("a grid's limit is found exactly, though large problems that pass use up the time") {
+    const CaseRunner runner = [](const Case& candidate) {
+        const std::int64_t n = candidate.problem.scalar("n");
+        Outcome outcome = failed_if(n > 65535);
+        outcome.seconds_cpu = n > 65535 ? 0.001 : 1e-4 * static_cast<double>(n);
+        return outcome;
+    };
+    const Shrunk shrunk = shrink_from(parsed("n=131073,in=2x3"), runner, ShrinkOptions{});
+    CHECK(shrunk.smallest.problem.print() == "n=65536,in=1x1");
+}
+
 TEST_CASE("what dense data does not show at the smallest problem is shrunk, but not certified") {
     struct Line {
         std::function<bool(const Case&)> shows;

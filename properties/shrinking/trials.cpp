@@ -4,11 +4,13 @@
 #include <algorithm>
 
 #include "properties/data/dense.hpp"
+#include "properties/data/simpler.hpp"
 
 namespace gradverify {
 
-ProblemTrials::ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTrials& trials)
-    : kernel_(kernel), found_(found), trials_(trials) {
+ProblemTrials::ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTrials& trials,
+                             bool carries_data)
+    : kernel_(kernel), found_(found), trials_(trials), carries_data_(carries_data) {
     is_canonical_ = fails_canonically(found.problem);
     seen_[{found.problem, 0}] = Seen::failed;
 }
@@ -22,8 +24,23 @@ std::vector<Case> ProblemTrials::dense(const Problem& problem) const {
     return cases;
 }
 
+/// The found case's data, and dense data, in its own setting.
+std::vector<Case> ProblemTrials::as_found(const Problem& problem, const Data& dense) const {
+    std::vector<Case> cases;
+    Case found = found_;
+    found.problem = problem;
+    if (found.data.is_explicit)
+        found.data = carried_data(*kernel_.op, found_.problem, problem, found_.data.elements)
+                         .value_or(Data{});
+    if (!is_canonical_ || carries_data_) cases.push_back(found);
+    found.data = dense;
+    if (!is_canonical_) cases.push_back(found);
+    return cases;
+}
+
 std::int64_t ProblemTrials::runs_per_problem() const {
-    return dense_draw_count(kernel_, found_.property) + (is_canonical_ ? 0 : 2);
+    const int own = !is_canonical_ ? 2 : carries_data_ ? 1 : 0;
+    return dense_draw_count(kernel_, found_.property) + own;
 }
 
 bool ProblemTrials::fails_canonically(const Problem& problem) {
@@ -36,14 +53,8 @@ bool ProblemTrials::fails(const Problem& problem, int block_size) {
     if (!is_new) return known->second == Seen::failed;
     Seen& state = known->second;
     std::vector<Case> candidates = dense(problem);
-    if (!is_canonical_) {
-        Case as_found = found_;
-        as_found.problem = problem;
-        as_found.data = candidates.front().data;
-        candidates.insert(candidates.begin(), as_found);
-        as_found.data = found_.data.is_explicit ? Data{} : found_.data;
-        candidates.insert(candidates.begin(), as_found);
-    }
+    const std::vector<Case> own = as_found(problem, candidates.front().data);
+    candidates.insert(candidates.begin(), own.begin(), own.end());
     return std::ranges::any_of(candidates, [&](Case& candidate) {
         if (block_size > 0) candidate.setting.block_size = block_size;
         const Verdict verdict = trials_.run(candidate);

@@ -73,7 +73,9 @@ class ShrinkTrials {
 class ProblemTrials {
   public:
     /// Runs the dense cases of the found problem; one that fails becomes the smallest of `trials`.
-    ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTrials& trials);
+    /// With `carries_data`, each problem is also run with the found case's own values.
+    ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTrials& trials,
+                  bool carries_data = false);
 
     /// Runs the problem's cases until one fails, unless it is known whether one does. What passes,
     /// is vacuous or is skipped has not failed. With a block size, all its cases have that one.
@@ -98,12 +100,13 @@ class ProblemTrials {
     enum class Seen { nothing, passed, failed, errored };
 
     std::vector<Case> dense(const Problem& problem) const;
+    std::vector<Case> as_found(const Problem& problem, const Data& dense) const;
 
     const Kernel& kernel_;
     const Case found_;
     ShrinkTrials& trials_;
     std::map<std::pair<Problem, int>, Seen> seen_;  ///< by problem and block size
-    bool is_canonical_ = false;
+    bool is_canonical_ = false, carries_data_;
     std::optional<Problem> least_errored_;
 };
 

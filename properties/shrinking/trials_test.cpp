@@ -103,7 +103,7 @@ TEST_CASE("a failure that dense cases do not show is looked for as it was found,
 }
 
 TEST_CASE(
-    "the found call before is made on other problems too, and explicit data is not taken over") {
+    "the found call before is made on other problems too, and explicit data where there is room") {
     Case found = found_at("n=3,in=1x1");
     found.data = {.is_explicit = true, .elements = {{"x", 2, 1.0}}};
     found.setting.before = parsed("in=1x2");
@@ -111,8 +111,27 @@ TEST_CASE(
     CHECK(trials.runs.size() == 3);
     CHECK_FALSE(trials.problems.fails(parsed("in=1x1")));
     CHECK(trials.runs.size() == 8);
-    CHECK(trials.runs[3].data == Data{});
+    CHECK(trials.runs[3].data == Data{.is_explicit = true, .elements = {{"x", 0, 1.0}}});
     for (const Case& run : trials.runs) CHECK(run.setting.before == parsed("in=1x2"));
+}
+
+TEST_CASE(
+    "the found case's data are tried beside dense data that fail, if they are to be carried") {
+    Case found = found_at("n=3,in=1x1");
+    found.data = {.is_explicit = true, .elements = {{"x", 2, 1.0}}};
+    for (const bool carries : {false, true}) {
+        std::vector<Data> run;
+        const CaseRunner runner = [&](const Case& candidate) {
+            run.push_back(candidate.data);
+            return failed_if(candidate.problem.scalar("n") == 3 || candidate.data.is_explicit);
+        };
+        ShrinkTrials trials(found, Outcome::failed("first"), runner);
+        ProblemTrials problems(any_kernel().kernel, found, trials, carries);
+        CHECK(problems.is_canonical());
+        CHECK(problems.runs_per_problem() == (carries ? 4 : 3));
+        CHECK(problems.fails(parsed("in=1x1")) == carries);
+        CHECK(run.back().is_explicit == carries);
+    }
 }
 
 TEST_CASE("what a problem's runs came to is known: errors first, and nothing where none compared") {

@@ -146,4 +146,22 @@ TEST_CASE("what hangs on one value is shrunk to one element, and its values are 
     }
 }
 
+TEST_CASE("what hangs on an index is certified where indices at their simplest pass, too") {
+    const KernelSuite suite(Registry::instance());
+    const Row row = row_named("picked.forward/bug_first_place", "matches_reference");
+    WorkerPool pool(one_suite_worker());
+    const CaseRunner runner = [&](const Case& candidate) { return pool.run(candidate); };
+    for (const std::uint64_t seed : {1, 2, 3}) {
+        const auto failure = first_failure(suite, row, seed, pool, 1000);
+        REQUIRE(failure);
+        Shrunk shrunk = suite.shrink(failure->found, failure->outcome, runner);
+        CHECK(shrunk.smallest.problem.print() == "n=1");
+        CHECK(shrunk.minimal());
+        suite.explain(shrunk, runner);
+        CHECK(shrunk.generality.text ==
+              "fails everywhere; data decide there: 2 of 6 draws fail at the smallest problem; n "
+              "and w don't matter");
+    }
+}
+
 }  // namespace gradverify

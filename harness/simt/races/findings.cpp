@@ -58,9 +58,7 @@ std::string line_of(std::uint64_t return_address) {
     return line.empty() ? "an unknown line" : line;
 }
 
-std::string line_of(unit::Place place) {
-    return std::string(place.file) + ":" + std::to_string(place.line);
-}
+std::string line_of(unit::Place place) { return short_place(place.file, place.line); }
 
 std::string text_of(const dim3& index) {
     return "(" + std::to_string(index.x) + ", " + std::to_string(index.y) + ", " +

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "harness/simt/tests/device_run.hpp"
@@ -101,6 +102,15 @@ void check_finds(const WrongKernel& wrong) {
 }
 
 }  // namespace
+
+TEST_CASE("the line of a launch is told from the current folder, as that of an access is") {
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(GRADVERIFY_SIMT_TEST_FOLDER);
+    const auto findings = findings_of("write_past_the_end");
+    std::filesystem::current_path(before);
+    REQUIRE(!findings.empty());
+    CHECK(contains(findings[0].text, ", kernels_wrong.cu:"));
+}
 
 TEST_CASE("each error is found with its source lines, in every order of threads") {
     for (const WrongKernel& wrong : wrong_kernels)

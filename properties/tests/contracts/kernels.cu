@@ -53,6 +53,20 @@ void fraction_gradient(const FractionGradX& call) {
     launch_each<scale<factor>>(call.launch, call.dy.size(0), 1, call.dy, call.dx);
 }
 
+struct Picked : gradverify::Pass<"picked", "forward"> {
+    using Pass::Pass;
+    TensorView x = tensor("x"), b = tensor("b"), place = tensor("place"), y = tensor("y");
+};
+
+/// Takes the first place for none.
+__device__ void pick(int i, int w, const float* x, const float* b, const int* place, float* y) {
+    y[i] = b[0] + (place[i] > 0 && place[i] < w ? x[place[i]] : 0.0f);
+}
+void picked(const Picked& call) {
+    launch_each<pick>(call.launch, call.y.size(0), call.x.size(0), call.x, call.b, call.place,
+                      call.y);
+}
+
 struct SharedFactor : gradverify::Pass<"shared_factor", "backward"> {
     using Pass::Pass;
     TensorView dy = tensor("dy"), x = tensor("x"), w = tensor("w"), dx = tensor("dx"),
@@ -139,6 +153,7 @@ GRADVERIFY_KERNEL(SharedFactor, "adds_to_dw", (product_gradients<false, true>)).
 GRADVERIFY_KERNEL(SharedFactor, "bug_overwrites_dw", (product_gradients<false, false>))
     .adds_to("dw");
 GRADVERIFY_KERNEL(SharedFactor, "bug_adds_to_dx", (product_gradients<true, true>)).adds_to("dw");
+GRADVERIFY_KERNEL(Picked, "bug_first_place", picked);
 GRADVERIFY_KERNEL(Shifted, "without_b", without_shift).without("b");
 GRADVERIFY_KERNEL(Shifted, "bug_forgets_b", without_shift);
 GRADVERIFY_KERNEL(Fraction, "naive", fraction);

@@ -77,6 +77,28 @@ Operator shared_factor() {
         .gradient("backward", {"dy", "x", "w"}, {"dx", "dw"});
 }
 
+/// y[i] = x[place[i]] + b, b alone where there is no such place.
+Operator picked() {
+    return declare_operator("picked")
+        .parameter("n")
+        .parameter("w")
+        .input("x", {"w"})
+        .input("b", {})
+        .input("place", {"n"}, whole_numbers(-2, 60))
+        .output("y", {"n"})
+        .sum_of_products({{"x"}, {"b"}})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x");
+            const auto y = call.output("y");
+            const auto place = call.indices("place");
+            for (std::int64_t i = 0; i < y.size(0); ++i) {
+                y(i) = call.input("b")();
+                if (place(i) >= 0 && place(i) < x.size(0)) y(i) += x(place(i));
+            }
+        });
+}
+
+GRADVERIFY_OPERATOR(picked);
 GRADVERIFY_OPERATOR(shifted);
 GRADVERIFY_OPERATOR(shared_factor);
 GRADVERIFY_OPERATOR(fraction);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// For which values of one element a failure is told. Predicates stand for kernels.
+#include "properties/explaining/explain.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "properties/tests/shrinking.hpp"
+
+namespace {
+
+using namespace gradverify;
+using namespace gradverify::testing;
+
+/// What is said of the values of x[0], which was found to fail at `value`.
+std::string values_told(double value, const std::function<bool(double)>& fails,
+                        bool data_decide = false, const TestKernel& kernel = any_kernel()) {
+    Shrunk shrunk{.smallest = case_on(kernel, parsed("in=1x1")),
+                  .outcome = Outcome::failed("wrong")};
+    shrunk.smallest.data = {.is_explicit = true, .elements = {{"x", 0, value}}};
+    const CaseRunner runner = [&](const Case& candidate) {
+        if (candidate.data.is_dense) return failed_if(!data_decide || candidate.data.seed == 1);
+        return failed_if(fails(candidate.data.elements.at(0).value));
+    };
+    explain(kernel.kernel, shrunk, runner);
+    return shrunk.values;
+}
+
+}  // namespace
+
+TEST_CASE("values that a failure hangs on are told in the smallest words") {
+    const double small = -0x1p-30;
+    CHECK(values_told(small, [](double x) { return x != 0.0; }) == "fails where x[0] is not 0");
+    CHECK(values_told(small, [](double x) { return x < 0.0; }) == "fails where x[0] < 0");
+    CHECK(values_told(0.3, [](double x) { return x > 0.0; }) == "fails where x[0] > 0");
+    CHECK(values_told(0.3, [](double x) { return x != 0.0 && x != 1.0 && x != 2.0; }) ==
+          "fails where x[0] is 0.3, -1, -2, -0.3, and passes at 0, 1, 2");
+    CHECK(values_told(-20.0, [](double x) { return x <= -14.0; }) ==
+          "fails where x[0] <= -14.1, and passes at -14");
+    CHECK(values_told(20.0, [](double x) { return x >= 14.0 && x < 30.0; }) ==
+          "fails where x[0] >= 14.1, and passes at 14 and at 40");
+    CHECK(values_told(5.0, [](double) { return true; }) == "");
+}
+
+TEST_CASE("the limit of a whole number is one") {
+    Operator op = make_test_operator();
+    op.inputs[0].dtype = DType::i32;
+    const TestKernel kernel(test_kernel(), op);
+    CHECK(values_told(
+              13.0, [](double x) { return x >= 8.0 && x < 20.0; }, false, kernel) ==
+          "fails where x[0] >= 8, and passes at 7 and at 26");
+}
+
+TEST_CASE("a simple value is told where data decide, and not where any data fail") {
+    const auto negative = [](double x) { return x < 0.0; };
+    CHECK(values_told(-1.0, negative, true) == "fails where x[0] < 0");
+    CHECK(values_told(-1.0, negative) == "");
+    CHECK(values_told(1.0, [](double x) { return x != 0.0; }, true) == "");
+}
