@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -84,6 +85,9 @@ const WrongKernel wrong_kernels[] = {
     {"own_sums", race, {"sums["}},
     {"factors_loaded_past_the_end", out_of_bounds, {"factors has 120 elements"}},
     {"plain_read_of_an_atomic", race, {"updates it atomically"}},
+    {"written_after_others_read", race, {"data[0]"}},
+    {"read_of_unwritten_byte", uninitialised, {"bytes[1]"}},
+    {"written_anew_without_barrier", race, {"flag"}},
 };
 
 void check_finds(const WrongKernel& wrong) {
@@ -146,6 +150,17 @@ TEST_CASE("updates are lost when threads give way at an access, the same ones ea
     CHECK(sum(1, 4) < 64.0f);
     CHECK(sum(1, 4) == sum(1, 4));
     CHECK(sum(1, 4) != sum(2, 4));
+    take_findings();
+}
+
+TEST_CASE("threads also give way at an access that is clearly right") {
+    const auto left = [](std::uint64_t seed, std::uint32_t one_in) {
+        const ScheduleScope scope({.seed = seed, .give_way_one_in = one_in});
+        return run_on("cpu-checked", "last_one_stays")[0];
+    };
+    CHECK(left(1, 0) == -1.0f);
+    CHECK(std::ranges::any_of(std::array{1, 2, 3, 4, 5, 6, 7, 8},
+                              [&](std::uint64_t seed) { return left(seed, 1) == 65.0f + 66.0f; }));
     take_findings();
 }
 

@@ -273,3 +273,14 @@ __global__ void warp_to_warp(float* data) {
     }
 }
 LAUNCHER(idiom_flag_between_warps) { warp_to_warp<<<1, 64>>>(call.data); }
+
+// All set a flag alike, and one changes it behind a barrier.
+__global__ void set_by_all(float* data) {
+    __shared__ float flag;
+    flag = 1.0f;
+    __syncthreads();
+    if (threadIdx.x == 0) flag = 2.0f;
+    __syncthreads();
+    data[threadIdx.x] = flag;
+}
+LAUNCHER(idiom_flag_set_by_all) { set_by_all<<<1, 64>>>(call.data); }

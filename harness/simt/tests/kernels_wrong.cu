@@ -190,6 +190,38 @@ __global__ void half_loads(float* data) {
 }
 LAUNCHER(factors_loaded_by_half_a_warp) { half_loads<<<1, 32>>>(call.data); }
 
+// The thread that writes may be the last that has read it.
+__global__ void read_by_all(float* data) {
+    const float seen = data[0];                   // line: written_after_others_read
+    if (threadIdx.x == 0) data[0] = seen + 1.0f;  // line: written_after_others_read
+    data[1 + threadIdx.x] = seen;
+}
+LAUNCHER(written_after_others_read) { read_by_all<<<1, 2>>>(call.data); }
+
+__global__ void unwritten_byte(float* data) {
+    __shared__ unsigned char bytes[4];
+    if (threadIdx.x == 0) bytes[0] = 1;
+    __syncthreads();
+    data[threadIdx.x] = bytes[1];  // line: read_of_unwritten_byte
+}
+LAUNCHER(read_of_unwritten_byte) { unwritten_byte<<<1, 32>>>(call.data); }
+
+// That all had written the same before does not excuse them.
+__global__ void written_alike(float* data) {
+    __shared__ float flag;
+    flag = 1.0f;
+    __syncthreads();
+    if (threadIdx.x == 0) flag = data[40];  // line: written_anew_without_barrier
+    data[threadIdx.x] = flag;               // line: written_anew_without_barrier
+}
+LAUNCHER(written_anew_without_barrier) { written_alike<<<1, 32>>>(call.data); }
+
+// Which value stays depends on whether the first thread gives way at reads that nobody else makes.
+__global__ void last_one_stays(float* data) {
+    data[0] = threadIdx.x == 0 ? data[1] + data[2] : -1.0f;
+}
+LAUNCHER(last_one_stays) { last_one_stays<<<1, 2>>>(call.data); }
+
 // Only pre-emption shows the lost updates in the values.
 __global__ void lost_updates(float* data) { data[0] += 1.0f; }
 LAUNCHER(lost_updates) {
