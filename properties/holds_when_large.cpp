@@ -12,6 +12,7 @@
 #include "harness/devices/compute_sanitizer.hpp"
 #include "harness/devices/large_lock.hpp"
 #include "harness/operators/copies.hpp"
+#include "properties/large/copy_times.hpp"
 #include "properties/large/plan.hpp"
 #include "properties/properties.hpp"
 
@@ -78,49 +79,25 @@ std::optional<LargeShape> with_share(CaseContext& context, const LargeShape& sha
     return fewer;
 }
 
-/// Calls on fewer copies, which fail as well, or tell how long calls on more would take.
-class Rehearsals {
-  public:
-    Rehearsals(std::int64_t all_copies, bool is_timed)
-        : all_copies_(all_copies), is_timed_(is_timed) {}
-
-    /// The outcome of the next one, if it makes larger ones pointless, such as one of so many
-    /// copies.
-    std::optional<Outcome> hold(LargeRun& rehearsal, std::int64_t next_copies) {
-        const std::int64_t copies = rehearsal.plan.shape.copies;
-        const double limit = next_copies == all_copies_ ? most_seconds : most_seconds_rehearsed;
-        // The first call loads the kernel, which the second need not.
-        for (int round = 0; round < 2; ++round) {
-            if (auto failure = rehearsal.failure()) {
-                failure->message =
-                    "with " + std::to_string(copies) + " copies: " + failure->message;
-                return failure;
-            }
-            slope_ = std::max(rehearsal.result.seconds - last_.seconds, 0.0) /
-                     static_cast<double>(copies - last_.copies);
-            if (!is_timed_ || seconds_for(next_copies, rehearsal) <= limit) {
-                last_ = {copies, rehearsal.result.seconds};
-                return std::nullopt;
-            }
+/// The outcome of a call on fewer copies, where it makes the next larger one, of `next_copies`,
+/// pointless.
+std::optional<Outcome> rehearse(LargeRun& rehearsal, CopyTimes& times, std::int64_t next_copies,
+                                std::int64_t all_copies) {
+    const bool is_timed = rehearsal.context.checked().device != "cpu";
+    const std::int64_t copies = rehearsal.plan.shape.copies;
+    const double limit = next_copies == all_copies ? most_seconds : most_seconds_rehearsed;
+    // The first call loads the kernel, which the second need not.
+    for (int round = 0; round < 2; ++round) {
+        if (auto failure = rehearsal.failure()) {
+            failure->message = "with " + std::to_string(copies) + " copies: " + failure->message;
+            return failure;
         }
-        return Outcome::skipped("too slow at this size: a call would take about " +
-                                print_seconds(seconds_for(all_copies_, rehearsal)));
+        times.add(copies, rehearsal.result.seconds);
+        if (!is_timed || times.seconds_for(next_copies) <= limit) return std::nullopt;
     }
-
-  private:
-    double seconds_for(std::int64_t copies, const LargeRun& rehearsed) const {
-        return rehearsed.result.seconds +
-               slope_ * static_cast<double>(copies - rehearsed.plan.shape.copies);
-    }
-
-    std::int64_t all_copies_;
-    bool is_timed_;
-    struct {
-        std::int64_t copies = 0;
-        double seconds = 0.0;
-    } last_;
-    double slope_ = 0.0;  ///< seconds for a copy more
-};
+    return Outcome::skipped("too slow at this size: a call would take about " +
+                            print_seconds(times.seconds_for(all_copies)));
+}
 
 }  // namespace
 
@@ -149,10 +126,10 @@ Outcome holds_when_large(CaseContext& context) {
         if (auto of_share = with_share(context, shape, share))
             fewer.push_back(LargeRun{context, plan(std::move(*of_share))});
     const LargeLock lock(checked.device);
-    Rehearsals rehearsals(copies, checked.device != "cpu");
+    CopyTimes times;
     for (std::size_t i = 0; i < fewer.size(); ++i) {
         const std::int64_t next = i + 1 < fewer.size() ? fewer[i + 1].plan.shape.copies : copies;
-        if (auto outcome = rehearsals.hold(fewer[i], next)) return *outcome;
+        if (auto outcome = rehearse(fewer[i], times, next, copies)) return *outcome;
     }
     if (auto failure = large.failure()) return *failure;
     return large.verdict();

@@ -18,8 +18,7 @@ struct CopyLayout {
     std::int64_t run = 1;  ///< elements of a copy that lie together
     std::int64_t copies = 1;
 
-    bool operator==(const CopyLayout&) const = default;
-    GRADVERIFY_ON_BOTH std::int64_t row() const { return run * copies; }
+    std::int64_t row() const { return run * copies; }
 };
 
 /// Which copies hold data of their own, in ascending order.
@@ -29,13 +28,7 @@ struct DrawnCopies {
     int count = 0;
 };
 
-/// The place of an element in the table of all drawn copies, or in the table of one other copy.
-struct TableEntry {
-    bool is_drawn = false;
-    std::int64_t index = 0;
-};
-
-GRADVERIFY_ON_BOTH inline std::int64_t copy_of(const CopyLayout& layout, std::int64_t element) {
+inline std::int64_t copy_of(const CopyLayout& layout, std::int64_t element) {
     return element / layout.run % layout.copies;
 }
 
