@@ -224,14 +224,16 @@ TEST_CASE("rows go on while a failure is shrunk, on an only worker by turns") {
                 done_meanwhile = bench.done - before;
             }
             is_shrunk = true;
-            return Shrunk{found, outcome, {}, 1};
+            return Shrunk{found, outcome, {}, runs};
         };
         const auto results =
             bench.check({bench.row("fail"), bench.row("fail_at_40")}, {.cases = 1'000'000}, jobs);
         CHECK(done_meanwhile > 50);
         if (jobs == 1) CHECK(runs <= 100);
-        CHECK(results[0].verdict == Verdict::failed);
+        REQUIRE(results[0].failure);
+        CHECK(results[0].failure->runs == runs);
         CHECK(results[1].verdict == Verdict::failed);
+        CHECK(results[1].cases >= done_meanwhile);
     }
 }
 

@@ -24,7 +24,7 @@ namespace {
 constexpr const char* server_variable = "GRADVERIFY_FORK_SERVER";
 /// The server's end of the socket. A worker's own descriptors take its place.
 constexpr int server_socket_fd = 3;
-// Loading took a second with the largest libraries that were tried.
+// Far more than a program takes to load.
 constexpr int most_milliseconds = 30'000;
 
 /// A message of one byte that carries the descriptors of a worker.

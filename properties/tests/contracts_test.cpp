@@ -12,6 +12,22 @@ namespace gradverify {
 
 using namespace testing;
 
+namespace {
+
+/// The first failure of a row's cases, shrunk and explained.
+Shrunk told_of(const char* kernel, const char* property, std::uint64_t seed) {
+    const KernelSuite suite(Registry::instance());
+    WorkerPool pool(one_suite_worker());
+    const CaseRunner runner = [&](const Case& candidate) { return pool.run(candidate); };
+    const auto failure = first_failure(suite, row_named(kernel, property), seed, pool, 1000);
+    REQUIRE(failure);
+    Shrunk shrunk = suite.shrink(failure->found, failure->outcome, runner);
+    suite.explain(shrunk, runner);
+    return shrunk;
+}
+
+}  // namespace
+
 TEST_CASE("cotangents that a gradient does not take are those of a loss, or zero beside others") {
     for (const std::string kernel : {"fused_loss.backward/", "with_scale.backward/"}) {
         const std::string right = kernel.starts_with("fused") ? "fused" : "of_one_output";
@@ -129,15 +145,9 @@ TEST_CASE("an input that a kernel does not take, and says so, holds zeros") {
 }
 
 TEST_CASE("what hangs on one value is shrunk to one element, and its values are told") {
-    const KernelSuite suite(Registry::instance());
-    const Row row = row_named("with_scale.backward/bug_below_minus_14", "within_rounding_bound");
-    WorkerPool pool(one_suite_worker());
-    const CaseRunner runner = [&](const Case& candidate) { return pool.run(candidate); };
     for (const std::uint64_t seed : {1, 2, 3}) {
-        const auto failure = first_failure(suite, row, seed, pool, 1000);
-        REQUIRE(failure);
-        Shrunk shrunk = suite.shrink(failure->found, failure->outcome, runner);
-        suite.explain(shrunk, runner);
+        const Shrunk shrunk =
+            told_of("with_scale.backward/bug_below_minus_14", "within_rounding_bound", seed);
         CAPTURE(shrunk.smallest.print());
         CHECK(shrunk.smallest.problem.print() == "n=1");
         CHECK(shrunk.smallest.data.elements.size() == 2);
@@ -147,17 +157,10 @@ TEST_CASE("what hangs on one value is shrunk to one element, and its values are 
 }
 
 TEST_CASE("what hangs on an index is certified where indices at their simplest pass, too") {
-    const KernelSuite suite(Registry::instance());
-    const Row row = row_named("picked.forward/bug_first_place", "matches_reference");
-    WorkerPool pool(one_suite_worker());
-    const CaseRunner runner = [&](const Case& candidate) { return pool.run(candidate); };
     for (const std::uint64_t seed : {1, 2, 3}) {
-        const auto failure = first_failure(suite, row, seed, pool, 1000);
-        REQUIRE(failure);
-        Shrunk shrunk = suite.shrink(failure->found, failure->outcome, runner);
+        const Shrunk shrunk = told_of("picked.forward/bug_first_place", "matches_reference", seed);
         CHECK(shrunk.smallest.problem.print() == "n=1");
         CHECK(shrunk.minimal());
-        suite.explain(shrunk, runner);
         CHECK(shrunk.generality.text ==
               "fails everywhere; data decide there: 2 of 6 draws fail at the smallest problem; n "
               "and w don't matter");
