@@ -193,6 +193,8 @@ class Finder:
         if cursor.kind in FUNCTION_KINDS:
             from_macro = span(cursor) in self.macro_uses  # its text is the macro's
             return not from_macro and not constexpr_of(cursor)
+        if cursor.kind == CursorKind.DECL_STMT:
+            return not constexpr_of(cursor)  # of all its names: libclang gives it to the first alone
         if cursor.kind not in (CursorKind.VAR_DECL, CursorKind.FIELD_DECL):
             return True
         if cursor.type.get_canonical().kind == TypeKind.CONSTANTARRAY:

@@ -86,6 +86,7 @@ class FindMutants(unittest.TestCase):
         self.check("if constexpr (sizeof(int) < 8 && true) use(a);",
                    "if constexpr (sizeof(int) < 8 && true) ;")  # fmt: skip
         self.assertEqual(self.mutants_of("constexpr int n = 3;"), [])
+        self.check("constexpr double u = 64.0, v = 0.25;")
         pair = "template <class T, int n> struct Several { T all[n]; };\n"
         self.assertEqual(self.mutants_of(pair + "struct S { Several<Several<int, 2>, 3> m; };"), [])
         self.assertEqual(self.mutants_of(pair + "Several<int, 2> f(Several<int, 3> a);"), [])
