@@ -35,9 +35,9 @@ __global__ void conv2d_backward_weights(const float* grad_output, const float* i
 
 void launch(const gradverify::conv::GradWeight& call) {
     const auto& p = call.problem;
-    const int weights = static_cast<int>(call.dw.elements());
     const int threads = 256;
-    const int blocks = (weights + threads - 1) / threads;
+    // In 64 bits: with the last blocks' worth of weights below 2^31 the sum has no place in an int.
+    const auto blocks = static_cast<int>((call.dw.elements() + threads - 1) / threads);
     conv2d_backward_weights<<<blocks, threads, 0, call.launch.stream>>>(
         call.dy.as<const float>(), call.x.as<const float>(), call.dw.as<float>(),
         static_cast<int>(p.n), static_cast<int>(p.c), static_cast<int>(p.h().in),
