@@ -68,6 +68,12 @@ void check_spec(const ParameterSpec& spec, int rank_max) {
 
 thread_local std::set<std::string, std::less<>>* reads = nullptr;
 
+/// Names are short, and looked up many million times in a run.
+bool is_called(const ParameterSpec& spec, std::string_view name) {
+    return spec.name.size() == name.size() && spec.name.front() == name.front() &&
+           (name.size() == 1 || spec.name == name);
+}
+
 /// The parameter of this name, and its values in this problem; null where it has none.
 std::pair<const ParameterSpec*, std::span<const std::int64_t>> read(const Problem& problem,
                                                                     std::string_view name) {
@@ -76,7 +82,8 @@ std::pair<const ParameterSpec*, std::span<const std::int64_t>> read(const Proble
     std::size_t first = 0;
     for (const ParameterSpec& spec : problem.space().parameters()) {
         const std::size_t count = spec.slot_count(problem.rank());
-        if (count > 0 && spec.name == name) return {&spec, problem.values().subspan(first, count)};
+        if (count > 0 && is_called(spec, name))
+            return {&spec, problem.values().subspan(first, count)};
         first += count;
     }
     return {};

@@ -129,17 +129,12 @@ LevelPairs::LevelPairs(std::vector<Factor> factors) : factors_(std::move(factors
         first_level_.push_back(levels_);
         levels_ += static_cast<int>(factor.levels.size());
     }
-    met_.resize(static_cast<std::size_t>(levels_) * static_cast<std::size_t>(levels_));
+    words_ = (static_cast<std::size_t>(levels_) + 63) / 64;
+    met_.resize(static_cast<std::size_t>(levels_) * words_);
 }
 
-std::size_t LevelPairs::position(int factor, int level, int other, int level_of_other) const {
-    if (factor > other) return position(other, level_of_other, factor, level);
-    const auto number = [&](int of, int at) {
-        const int first = first_level_[static_cast<std::size_t>(of)];
-        return static_cast<std::size_t>(first) + static_cast<std::size_t>(at);
-    };
-    return number(factor, level) * static_cast<std::size_t>(levels_) +
-           number(other, level_of_other);
+std::size_t LevelPairs::number_of(std::size_t factor, int level) const {
+    return static_cast<std::size_t>(first_level_[factor]) + static_cast<std::size_t>(level);
 }
 
 std::vector<int> LevelPairs::levels_of(const Problem& problem) const {
@@ -153,33 +148,48 @@ template <class Visit>
 void LevelPairs::for_new(std::span<const int> levels, bool is_empty, Visit visit) const {
     for (std::size_t i = 0; i < levels.size(); ++i) {
         const bool is_of_nothing = !is_empty || levels[i] == factors_[i].level_of_nothing;
-        const auto row = static_cast<std::size_t>(first_level_[i] + levels[i]) *
-                         static_cast<std::size_t>(levels_);
+        const std::size_t row = number_of(i, levels[i]) * words_;
         for (std::size_t j = i + 1; j < levels.size(); ++j) {
-            const auto at = row + static_cast<std::size_t>(first_level_[j] + levels[j]);
-            if (met_[at]) continue;
-            if (is_of_nothing || levels[j] == factors_[j].level_of_nothing) visit(at);
+            const std::size_t other = number_of(j, levels[j]);
+            const std::uint64_t bit = std::uint64_t{1} << other % 64;
+            if ((met_[row + other / 64] & bit) != 0) continue;
+            if (is_of_nothing || levels[j] == factors_[j].level_of_nothing)
+                visit(row + other / 64, bit);
         }
     }
 }
 
 std::int64_t LevelPairs::count_new(std::span<const int> levels, bool is_empty) const {
     std::int64_t found = 0;
-    for_new(levels, is_empty, [&](std::size_t) { ++found; });
+    if (is_empty) {
+        for_new(levels, is_empty, [&](std::size_t, std::uint64_t) { ++found; });
+        return found;
+    }
+    // The levels of the factors behind the one in hand.
+    std::vector<std::uint64_t> later(words_);
+    for (std::size_t i = levels.size(); i-- > 0;) {
+        const std::size_t level = number_of(i, levels[i]);
+        for (std::size_t word = level / 64; word < words_; ++word)
+            found += std::popcount(later[word] & ~met_[level * words_ + word]);
+        later[level / 64] |= std::uint64_t{1} << level % 64;
+    }
     return found;
 }
 
 std::int64_t LevelPairs::add(std::span<const int> levels, bool is_empty) {
     const std::int64_t before = count_;
-    for_new(levels, is_empty, [&](std::size_t at) {
-        met_[at] = true;
+    for_new(levels, is_empty, [&](std::size_t word, std::uint64_t bit) {
+        met_[word] |= bit;
         ++count_;
     });
     return count_ - before;
 }
 
 bool LevelPairs::is_met(int factor, int level, int other, int level_of_other) const {
-    return met_[position(factor, level, other, level_of_other)];
+    if (factor > other) return is_met(other, level_of_other, factor, level);
+    const std::size_t row = number_of(static_cast<std::size_t>(factor), level) * words_;
+    const std::size_t at = number_of(static_cast<std::size_t>(other), level_of_other);
+    return (met_[row + at / 64] >> at % 64 & 1) != 0;
 }
 
 LevelPairs::Missing LevelPairs::missing_of(const LevelPairs& other, std::size_t names) const {

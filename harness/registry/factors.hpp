@@ -57,12 +57,14 @@ class LevelPairs {
   private:
     template <class Visit>
     void for_new(std::span<const int> levels, bool is_empty, Visit visit) const;
-    std::size_t position(int factor, int level, int other, int level_of_other) const;
+    /// Of a level, numbered through all factors.
+    std::size_t number_of(std::size_t factor, int level) const;
 
     std::vector<Factor> factors_;
-    std::vector<int> first_level_;  ///< by factor: levels are numbered through
-    int levels_ = 0;                ///< of all factors
-    std::vector<bool> met_;         ///< by level and level of a later factor
+    std::vector<int> first_level_;    ///< by factor
+    int levels_ = 0;                  ///< of all factors
+    std::size_t words_ = 0;           ///< for a bit of each level
+    std::vector<std::uint64_t> met_;  ///< by level, and a bit for each level of a later factor
     std::int64_t count_ = 0;
 };
 

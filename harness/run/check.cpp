@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "harness/run/redraw.hpp"
 #include "harness/run/shrink_in_workers.hpp"
 #include "harness/run/time_budget.hpp"
+#include "harness/run/turns.hpp"
 
 namespace gradverify {
 
@@ -65,22 +67,32 @@ void note_overflows(RowResult& result, const std::string& overflows) {
     ++result.wrapping->cases;
 }
 
+/// Places of the rows, the suite's first property first.
+std::vector<std::size_t> by_property(const Suite& suite, const std::vector<Row>& rows) {
+    std::vector<std::size_t> order(rows.size());
+    std::iota(order.begin(), order.end(), 0);
+    const std::vector<const Property*> first = suite.properties();
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+        return std::ranges::find(first, rows[i].property) - first.begin();
+    });
+    return order;
+}
+
 class Check {
   public:
     Check(const Suite& suite, const std::vector<Row>& rows, const CheckOptions& options,
           WorkerPool& pool, const CheckObserver& observer)
-        : suite_(suite), options_(options), pool_(pool), observer_(observer) {
+        : suite_(suite),
+          options_(options),
+          pool_(pool),
+          observer_(observer),
+          turns_(by_property(suite, rows), options.seconds.has_value()) {
         for (const Row& row : rows) rows_.push_back(serving_of(row));
-        for (std::size_t i = 0; i < rows_.size(); ++i) order_.push_back(i);
-        const std::vector<const Property*> first = suite.properties();
-        std::ranges::stable_sort(order_, {}, [&](std::size_t i) {
-            return std::ranges::find(first, rows_[i].result.row.property) - first.begin();
-        });
     }
 
     std::vector<RowResult> run() {
         try {
-            while (submit_some() || pool_.in_flight() > 0) {
+            while (submit_some()) {
                 if (const auto answer = pool_.wait(0.2)) take(*answer);
                 end_next();
                 tell();
@@ -202,26 +214,34 @@ class Check {
                std::ranges::any_of(rows_, [&](const Serving& row) { return takes_more(row); });
     }
 
-    /// Fills the pipes, a case per row in turn; false when there is nothing more to submit.
+    /// Fills the pipes, a case per row in turn; false when nothing runs and nothing is to be
+    /// submitted.
     bool submit_some() {
-        const auto is_open = [&](const Serving& row) { return takes_more(row); };
-        const auto is_next = [&](const Serving& row) { return takes_more(row) && may_run(row); };
-        while (std::ranges::any_of(rows_, is_next) && pool_.has_room()) {
-            const std::size_t which = order_[turn_];
-            if (is_next(rows_[which])) {
-                submit(which, rows_[which]);
-                time_.case_is_submitted();
-            }
-            turn_ = (turn_ + 1) % rows_.size();
+        while (pool_.has_room()) {
+            const auto which = turns_.next([&](std::size_t row) { return turn_of(rows_[row]); });
+            if (!which) break;
+            submit(*which, rows_[*which]);
+            time_.case_is_submitted();
         }
-        return std::ranges::any_of(rows_, is_open);
+        return pool_.in_flight() > 0 ||
+               std::ranges::any_of(rows_, [&](const Serving& row) { return takes_more(row); });
+    }
+
+    Turn turn_of(const Serving& serving) const {
+        if (!has_more(serving)) return Turn::never;
+        return takes_more(serving) && may_run(serving) ? Turn::now : Turn::later;
     }
 
     /// Where two rows that run one at a time had a case each, one worker would wait for the other.
     bool may_run(const Serving& serving) const {
-        return !serving.runs_alone || std::ranges::none_of(rows_, [&](const Serving& row) {
-            return row.runs_alone && (row.in_flight > 0 || &row == shrinking_);
-        });
+        return !serving.runs_alone ||
+               (alone_in_flight_ == 0 && !(shrinking_ && shrinking_->runs_alone));
+    }
+
+    /// A case of the row is given to a worker, or comes back.
+    void count_in_flight(Serving& serving, int more) {
+        serving.in_flight += more;
+        if (serving.runs_alone) alone_in_flight_ += more;
     }
 
     void submit(std::size_t which, Serving& serving) {
@@ -256,7 +276,8 @@ class Check {
     void submit(std::size_t which, std::int64_t index, Case drawn, int redraws = 0) {
         drawn.setting.is_strict |= options_.is_strict;
         const auto ticket = std::ssize(given_);
-        ++rows_[which].in_flight;
+        count_in_flight(rows_[which], 1);
+        turns_.began(which);
         given_.push_back({which, index, redraws});
         running_.insert(ticket);
         pool_.submit(ticket, drawn);
@@ -289,7 +310,7 @@ class Check {
         std::erase_if(running_, [&](std::int64_t ticket) {
             const Given& given = given_[static_cast<std::size_t>(ticket)];
             if (given.row != row || given.index <= index || !pool_.withdraw(ticket)) return false;
-            --rows_[row].in_flight;
+            count_in_flight(rows_[row], -1);
             return true;
         });
     }
@@ -309,7 +330,8 @@ class Check {
         const auto [row, index, redraws] = given_[static_cast<std::size_t>(answer.ticket)];
         const Case& drawn = *answer.drawn;
         Serving& serving = rows_[row];
-        --serving.in_flight;
+        count_in_flight(serving, -1);
+        turns_.ended(row, answer.outcome.seconds_total);
         const Operator& op = *serving.result.row.kernel->op;
         if (is_worth_redrawing(drawn, op, answer.outcome, redraws) && serving.stops.empty() &&
             !time_.is_up())
@@ -545,7 +567,8 @@ class Check {
     const CheckObserver& observer_;
     std::vector<Serving> rows_;
     std::set<std::int64_t> running_;  ///< tickets
-    std::vector<std::size_t> order_;  ///< in which rows take their turns
+    Turns turns_;
+    std::int64_t alone_in_flight_ = 0;  ///< cases of rows that run one at a time
     std::map<const Kernel*, std::vector<Problem>> failing_problems_;  ///< as shrunk
     std::map<std::pair<const Kernel*, std::string>, std::vector<Problem>> explained_;
     std::set<const Kernel*> failing_kernels_;
@@ -556,7 +579,6 @@ class Check {
     std::vector<Given> given_;  ///< by ticket
     std::int64_t done_ = 0, failed_ = 0;
     bool any_stopped_ = false, is_finishing_ = false;
-    std::size_t turn_ = 0;
     TimeBudget time_{options_.seconds};
     const TimeBudget::Clock::time_point begin_ = TimeBudget::Clock::now();
     TimeBudget::Clock::time_point next_told_ = begin_ + std::chrono::seconds(1);

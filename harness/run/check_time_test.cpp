@@ -101,6 +101,14 @@ TEST_CASE("with a time limit a kernel that failed gets few more cases, and other
     CHECK(cases_of(600.0) == std::pair<std::int64_t, std::int64_t>(cases_beside_a_failure, 300));
 }
 
+TEST_CASE("rows share the time of a run, so that one of dear cases does not take it all") {
+    Bench bench;
+    const auto results = bench.check({bench.row("sleep_20"), bench.row("pass")},
+                                     {.cases = 1'000'000, .seconds = 1.0});
+    CHECK(results[0].cases >= 5);
+    CHECK(results[1].cases > 5 * results[0].cases);
+}
+
 TEST_CASE("the suite's first property is served first") {
     Bench bench;
     bench.suite.known = {{.name = "sleep_20"}, {.name = "pass"}};

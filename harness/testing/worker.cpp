@@ -209,7 +209,7 @@ Outcome obey(std::string_view text) {
     if (word == "pid") outcome.message = std::to_string(getpid());
     outcome.error_over_bound = 0.25;
     outcome.multiply_adds = 7.0;
-    outcome.seconds_total = outcome.seconds_cpu = 0x1p-10;
+    outcome.seconds_total = outcome.seconds_cpu = word == "sleep_20" ? 0.02 : 0x1p-10;
     return outcome;
 }
 

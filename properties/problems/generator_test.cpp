@@ -58,7 +58,7 @@ KernelDeclaration scripted_kernel() {
     return kernel;
 }
 
-constexpr int edges = 3, trials = 400;
+constexpr int edges = 3, trials = 400, enough = trials / 10;
 
 }  // namespace
 
@@ -333,21 +333,21 @@ TEST_CASE("at least one draw in ten must be accepted") {
 
 TEST_CASE("a draw gives up after 256 that are rejected, and is then the smallest problem") {
     const KernelDeclaration kernel = scripted_kernel();
-    script = {.asked = {}, .turns = {edges + trials, 1'000'000}};
+    script = {.asked = {}, .turns = {edges + enough, 1'000'000}};
     const ProblemGenerator generator = generator_for(kernel);
     CHECK(generator.draw_freely(1) == generator.edge_problems().front());
-    CHECK(script.asked.size() == edges + trials + 256);
+    CHECK(script.asked.size() == edges + enough + 256);
     // One that is accepted at last is taken.
-    script = {.asked = {}, .turns = {edges + trials, 255, 1}};
+    script = {.asked = {}, .turns = {edges + enough, 255, 1}};
     const ProblemGenerator late = generator_for(kernel);
     const Problem last = late.draw_freely(2);
     CHECK(last == script.asked.back());
-    CHECK(script.asked.size() == edges + trials + 256);
+    CHECK(script.asked.size() == edges + enough + 256);
 }
 
 TEST_CASE("a draw where no smallest problem is known either is an error") {
     const KernelDeclaration kernel = scripted_kernel();
-    script = {.asked = {}, .turns = {0, edges, trials, 1'000'000}};
+    script = {.asked = {}, .turns = {0, edges, enough, 1'000'000}};
     const ProblemGenerator generator = generator_for(kernel);
     REQUIRE(generator.why_none() == "");
     REQUIRE(generator.edge_problems().empty());

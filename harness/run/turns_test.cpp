@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/run/turns.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace gradverify;
+
+namespace {
+
+std::vector<std::size_t> served(Turns& turns, int cases, const std::vector<double>& seconds) {
+    std::vector<std::size_t> rows;
+    for (int i = 0; i < cases; ++i) {
+        rows.push_back(turns.next([](std::size_t) { return Turn::now; }).value());
+        turns.began(rows.back());
+        turns.ended(rows.back(), seconds[rows.back()]);
+    }
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("rows are served in turn, whatever their cases take") {
+    Turns turns({2, 0, 1}, false);
+    CHECK(served(turns, 5, {1.0, 5.0, 9.0}) == std::vector<std::size_t>{2, 0, 1, 2, 0});
+}
+
+TEST_CASE("under a time limit rows get equal times, after a first case each") {
+    Turns turns({2, 0, 1}, true);
+    CHECK(served(turns, 8, {1.0, 4.0, 2.0}) == std::vector<std::size_t>{2, 0, 1, 0, 2, 0, 0, 2});
+}
+
+TEST_CASE("what a row's running cases will take is expected of those before") {
+    Turns turns({0, 1}, true);
+    CHECK(served(turns, 2, {0.1, 0.5}) == std::vector<std::size_t>{0, 1});
+    std::vector<std::size_t> rows;
+    for (int i = 0; i < 6; ++i) {
+        rows.push_back(turns.next([](std::size_t) { return Turn::now; }).value());
+        turns.began(rows.back());
+    }
+    // 0.2, 0.3, 0.4 and 0.5 seconds of the first, and of two that have had the same the first.
+    CHECK(rows == std::vector<std::size_t>{0, 0, 0, 0, 0, 1});
+}
+
+TEST_CASE("a row waits for its turn, and one that takes no more is not asked again") {
+    for (const bool shares_time : {false, true}) {
+        Turns turns({0, 1, 2}, shares_time);
+        std::vector<int> asked(3);
+        const auto turn_of = [&](std::size_t row) {
+            ++asked[row];
+            return row == 0 ? Turn::never : row == 1 ? Turn::later : Turn::now;
+        };
+        CHECK(turns.next(turn_of) == 2);
+        CHECK(turns.next(turn_of) == 2);
+        CHECK(asked == std::vector<int>{1, 2, 2});
+        const auto none = [](std::size_t) { return Turn::later; };
+        CHECK_FALSE(turns.next(none));
+        CHECK(turns.next([](std::size_t row) { return row == 1 ? Turn::now : Turn::later; }) == 1);
+    }
+}
