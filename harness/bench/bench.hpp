@@ -30,6 +30,7 @@ struct BenchArguments {
     bool harness = false;
     std::string property = "*";
     std::int64_t problems = 300;
+    int jobs = 0;  ///< workers of the second figure; 0: one for each core
 };
 
 /// The verb `bench`; returns the exit code.

@@ -144,6 +144,11 @@ struct CommandLine {
         bench->add_option("--problems", a.problems, "with --harness: how many")
             ->check(whole_number(1, cases_maximum))
             ->needs(harness);
+        bench
+            ->add_option("--jobs", a.jobs,
+                         "with --harness: workers beside the one (default: one for each core)")
+            ->check(whole_number(1, jobs_maximum))
+            ->needs(harness);
     }
 
     void add_check_options(const Suite& suite) {
