@@ -124,6 +124,8 @@ class Suite : public CaseServer {
                           const CaseRunner& runner) const = 0;
     /// Adds to a shrunk failure what fails in general and who is wrong.
     virtual void explain(Shrunk& shrunk, const CaseRunner& runner) const = 0;
+    /// Where integers overflow in a case, as in Outcome::overflows; empty where that isn't known.
+    virtual std::string overflows_of(const Case& failing, const CaseRunner& runner) const = 0;
 };
 
 }  // namespace gradverify

@@ -214,7 +214,10 @@ int run_repro(const Suite& suite, const ReproArguments& arguments) {
         WorkerPool pool(worker_options(1, sanitizer.get()));
         choose_devices(checked.device, pool);
         // Alone, so that what shows only at the end of a process shows here too.
-        outcome = pool.run(checked, {.alone = true});
+        const CaseRunner alone = [&](const Case& one) { return pool.run(one, {.alone = true}); };
+        outcome = alone(checked);
+        if (outcome.verdict == Verdict::failed && outcome.overflows.empty() && !sanitizer)
+            outcome.add_overflows(suite.overflows_of(checked, alone));
     }
     fmt::print("{}", report_case(checked, outcome));
     // Where zeros are expected and were given, the case no longer fails.

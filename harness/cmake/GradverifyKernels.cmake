@@ -182,8 +182,10 @@ function(gradverify_compile_cpu target source stem device cpu_headers)
     endif()
     if(device STREQUAL "cpu-checked")
         gradverify_checked_flags(flags)
+        gradverify_told_wrapping_flags(flags)
+    else()
+        list(APPEND flags -fwrapv)  # as nvcc's code
     endif()
-    gradverify_wrapping_flags(flags)
     gradverify_precompile_prefix(prefix prefix_built "${flags}" ${device})
     set(simt_include_flags ${cpu_headers} ${GRADVERIFY_SIMT_INCLUDE})
     list(TRANSFORM simt_include_flags PREPEND "-I")
@@ -203,10 +205,10 @@ function(gradverify_compile_cpu target source stem device cpu_headers)
         COMMAND_EXPAND_LISTS VERBATIM)
 endfunction()
 
-# Signed integers wrap, as in nvcc's code, and an overflow is told to what
-# harness/simt/faults/ubsan_entry_points.cpp defines. These flags come last: a sanitizer of the
-# user's may end the process.
-function(gradverify_wrapping_flags variable)
+# Signed integers wrap, and an overflow is told to what harness/simt/faults/ubsan_entry_points.cpp
+# defines, which takes as long as all else. These flags come last: a sanitizer of the user's may end
+# the process.
+function(gradverify_told_wrapping_flags variable)
     list(APPEND ${variable}
         -fsanitize=signed-integer-overflow -fsanitize-recover=signed-integer-overflow)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -265,7 +267,7 @@ endfunction()
 # register the kernels.
 function(gradverify_close_unit target stem objects device)
     set(renamed)
-    if(device MATCHES "^cpu")
+    if(device STREQUAL "cpu-checked")
         foreach(name add sub mul divrem negate)
             list(APPEND renamed --redefine-sym
                 __ubsan_handle_${name}_overflow=gradverify_simt_${name}_overflow)

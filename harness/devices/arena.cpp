@@ -73,6 +73,15 @@ std::string Arena::print_changes(std::size_t buffer, Zone zone, std::int64_t fir
                        name, name, first, name, count_of(buffer));
 }
 
+template <class BitsAt>
+void Arena::store(std::size_t buffer, const BitsAt& bits_at) {
+    std::byte* const data = before_ + placements_[buffer].data_begin;
+    const auto bytes = static_cast<int>(traits_of(buffers_[buffer].dtype).bytes);
+    const std::size_t count = count_of(buffer);
+    for (std::size_t i = 0; i < count; ++i)
+        store_bits(data, static_cast<std::int64_t>(element_at(buffer, i)), bytes, bits_at(i));
+}
+
 Arena::Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings& surroundings)
     : device_(device), buffers_(std::move(buffers)) {
     for (const BufferSpec& buffer : buffers_) scatters_.push_back(scatter_of(buffer));
@@ -80,15 +89,9 @@ Arena::Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
         fill_with_guards(i, surroundings.guard_parity);
         const std::uint64_t bits = poison_bits(buffers_[i].dtype, surroundings.poison);
-        for (std::size_t element = 0; element < count_of(i); ++element) store(i, element, bits);
+        store(i, [bits](std::size_t) { return bits; });
     }
     describe();
-}
-
-void Arena::store(std::size_t buffer, std::size_t element, std::uint64_t bits) {
-    store_bits(before_ + placements_[buffer].data_begin,
-               static_cast<std::int64_t>(element_at(buffer, element)),
-               static_cast<int>(traits_of(buffers_[buffer].dtype).bytes), bits);
 }
 
 std::size_t Arena::bytes_of(std::size_t buffer) const {
@@ -194,8 +197,8 @@ void Arena::write(std::size_t buffer, std::span<const double> values) {
     if (values.size() != count_of(buffer))
         throw std::logic_error(fmt::format("Arena::write: {} values for the buffer {}",
                                            values.size(), buffers_[buffer].name));
-    for (std::size_t i = 0; i < values.size(); ++i)
-        store(buffer, i, bits_of(buffers_[buffer].dtype, values[i]));
+    const DType dtype = buffers_[buffer].dtype;
+    store(buffer, [&](std::size_t i) { return bits_of(dtype, values[i]); });
 }
 
 void Arena::upload() { device_.upload(before_); }
@@ -215,9 +218,10 @@ std::span<const std::byte> Arena::bytes(std::size_t buffer) const {
 std::vector<double> Arena::read(std::size_t buffer) const {
     const DType dtype = buffers_[buffer].dtype;
     const std::byte* const data = bytes(buffer).data();
+    const std::size_t bytes = traits_of(dtype).bytes;
     std::vector<double> values(count_of(buffer));
     for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = value_of(dtype, data + element_at(buffer, i) * traits_of(dtype).bytes);
+        values[i] = value_of(dtype, data + element_at(buffer, i) * bytes);
     return values;
 }
 
@@ -230,7 +234,8 @@ bool Arena::is_changed(std::size_t buffer, std::int64_t element) const {
 
 std::vector<std::int64_t> Arena::untouched(std::size_t buffer) const {
     std::vector<std::int64_t> found;
-    for (std::size_t i = 0; i < count_of(buffer); ++i)
+    const std::size_t count = count_of(buffer);
+    for (std::size_t i = 0; i < count; ++i)
         if (!is_changed(buffer, static_cast<std::int64_t>(element_at(buffer, i))))
             found.push_back(static_cast<std::int64_t>(i));
     return found;

@@ -101,7 +101,9 @@ class Arena {
     void place(Edge edge);
     void describe() const;
     void fill_with_guards(std::size_t buffer, int parity);
-    void store(std::size_t buffer, std::size_t element, std::uint64_t bits);
+    /// Writes the bits of each element, by its index.
+    template <class BitsAt>
+    void store(std::size_t buffer, const BitsAt& bits_at);
     /// `element`: a place in memory, counted from the buffer's first.
     bool is_changed(std::size_t buffer, std::int64_t element) const;
     /// Memory that a run should not change.

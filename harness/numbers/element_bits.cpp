@@ -125,6 +125,11 @@ std::uint64_t bits_of(DType dtype, double value) {
 }
 
 double value_of(DType dtype, const std::byte* at) {
+    if (dtype == DType::f32) {
+        float value = 0.0f;
+        std::memcpy(&value, at, sizeof value);
+        return static_cast<double>(value);
+    }
     std::uint64_t bits = 0;
     std::memcpy(&bits, at, traits_of(dtype).bytes);
     return number_of(dtype, bits);

@@ -53,6 +53,13 @@ class Shrinking {
 
     /// An interruption costs the explanation only.
     Shrunk explained(Shrunk shrunk, bool alone) {
+        try {
+            if (shrunk.outcome.overflows.empty())
+                shrunk.outcome.add_overflows(
+                    suite_.overflows_of(shrunk.smallest, trial_runner(alone)));
+        } catch (const Interrupted&) {
+            return shrunk;
+        }
         if (!shrunk.smallest.setting.before &&
             std::ranges::find(limits_.explained, shrunk.smallest.problem) !=
                 limits_.explained.end())

@@ -64,6 +64,7 @@ class FakeSuite : public Suite {
     void explain(Shrunk& shrunk, const CaseRunner& runner) const override {
         if (on_explain) on_explain(shrunk, runner);
     }
+    std::string overflows_of(const Case&, const CaseRunner&) const override { return {}; }
 };
 
 }  // namespace gradverify::testing

@@ -215,4 +215,16 @@ void KernelSuite::explain(Shrunk& shrunk, const CaseRunner& runner) const {
     gradverify::explain(kernel_of(shrunk.smallest), shrunk, runner);
 }
 
+std::string KernelSuite::overflows_of(const Case& failing, const CaseRunner& runner) const {
+    // The checked variant tells them, which this property calls.
+    const DefinedProperty& checks = property_named("free_of_races");
+    const Kernel& kernel = kernel_of(failing);
+    if (failing.property == checks.name || failing.setting.copies ||
+        !checks.applies(kernel, failing.device))
+        return {};
+    Case checked = failing;
+    checked.property = checks.name;
+    return runner(checked).overflows;
+}
+
 }  // namespace gradverify

@@ -34,6 +34,7 @@ class KernelSuite final : public Suite {
     Shrunk shrink(const Case& found, const Outcome& outcome,
                   const CaseRunner& runner) const override;
     void explain(Shrunk& shrunk, const CaseRunner& runner) const override;
+    std::string overflows_of(const Case& failing, const CaseRunner& runner) const override;
 
   private:
     const Kernel& kernel_of(const Case& checked) const;

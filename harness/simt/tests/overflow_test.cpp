@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signed integers wrap in both variants, whatever the optimiser may take for granted, and each line
-// that overflows is told once.
+// Signed integers wrap in both variants, whatever the optimiser may take for granted; the checked
+// one tells each line that overflows once.
 #include <doctest/doctest.h>
 
 #include <climits>
@@ -19,6 +19,13 @@ namespace {
 std::vector<std::string> variants() {
     std::vector<std::string> built{"cpu"};
     if (simt_test::launchers().contains("cpu-checked/fold")) built.emplace_back("cpu-checked");
+    return built;
+}
+
+/// The variant that tells overflows, if it is built.
+std::vector<std::string> telling_variants() {
+    std::vector<std::string> built = variants();
+    std::erase(built, "cpu");
     return built;
 }
 
@@ -65,7 +72,8 @@ TEST_CASE("an index that overflows and comes right is right, and told") {
         const Noted noted;
         CHECK(simt_test::run("wrap_back", 8, 0, variant)[3] == 1.0f);
         CHECK(take_error() == "");
-        REQUIRE(told.size() >= 1);
+        CHECK(told.empty() == (variant == "cpu"));
+        if (variant == "cpu") continue;
         CHECK(contains(told[0], "int overflow at "));
         check_contains(told[0],
                        {line_of("wrap_back") + "46341 * 46341 in block (0, 0, 0), thread ("});
@@ -73,7 +81,7 @@ TEST_CASE("an index that overflows and comes right is right, and told") {
 }
 
 TEST_CASE("an overflow that leads out of a buffer is told before the fault") {
-    for (const std::string& variant : variants()) {
+    for (const std::string& variant : telling_variants()) {
         CAPTURE(variant);
         const Noted noted;
         turn_faults_into_errors();
@@ -115,7 +123,7 @@ TEST_CASE("each operation is told with its operands, three lines at most") {
                       {"product", "2147483647 * 3", INT_MAX - 2},
                       {"negation", "-(-2147483648)", INT_MIN},
                       {"long_product", "9223372036854775807 * 3", 0}};
-    for (const std::string& variant : variants()) {
+    for (const std::string& variant : telling_variants()) {
         CAPTURE(variant);
         const Noted noted;
         for (int which = 0; which < 5; ++which) {
@@ -135,7 +143,7 @@ TEST_CASE("each operation is told with its operands, three lines at most") {
 }
 
 TEST_CASE("an overflow of the launcher itself is told, outside of a kernel") {
-    for (const std::string& variant : variants()) {
+    for (const std::string& variant : telling_variants()) {
         CAPTURE(variant);
         const Noted noted;
         CHECK(integers_of("on_the_host", variant, INT_MAX)[0] == INT_MIN + 4);
@@ -145,7 +153,7 @@ TEST_CASE("an overflow of the launcher itself is told, outside of a kernel") {
 }
 
 TEST_CASE("a line that overflows at every step is told once") {
-    for (const std::string& variant : variants()) {
+    for (const std::string& variant : telling_variants()) {
         CAPTURE(variant);
         const Noted noted;
         unsigned state = 1;
