@@ -30,7 +30,7 @@ Use use_of(const std::vector<double>& after_zeros, const std::vector<double>& af
 /// Whether the failure looks like one that what outputs held may explain.
 bool may_be_of_held(const CaseContext& context, const Outcome& failed) {
     constexpr double times_larger = 1e4;
-    if (failed.maps.empty() || context.checked().setting.place > 0) return false;
+    if (failed.maps.empty()) return false;
     return context.declaration().adds_to_some() || failed.worst.empty() ||
            std::ranges::any_of(failed.worst, [](const WrongElement& wrong) {
                return !(std::abs(wrong.got) < times_larger * (1.0 + std::abs(wrong.want)));
@@ -48,8 +48,12 @@ std::string misuse_of_held_outputs(const CaseContext& context, const Outcome& fa
     std::vector<CallResult> results;
     for (const double held : {0.0, 1.0}) {
         std::vector<Array<double>> outputs;
-        for (const std::string& name : asked.pass().outputs)
-            outputs.push_back(filled(asked.op().sizes_of(name, asked.problem()), held));
+        for (const std::string& name : asked.pass().outputs) {
+            // Where an output lies over an input, it holds that.
+            const bool is_input = asked.declaration().alias_of(name, dense.setting.place);
+            outputs.push_back(is_input ? Array<double>()
+                                       : filled(asked.op().sizes_of(name, asked.problem()), held));
+        }
         results.push_back(asked.caller.call_with_outputs(outputs, inputs));
         if (!results.back().complaint().empty()) return {};
     }
@@ -57,7 +61,6 @@ std::string misuse_of_held_outputs(const CaseContext& context, const Outcome& fa
     for (std::size_t i = 0; i < asked.pass().outputs.size(); ++i) {
         const std::string& name = asked.pass().outputs[i];
         const bool may_add = asked.declaration().is_added_to(name);
-        if (!asked.asks_for(i)) continue;
         const Use use = use_of(results[0].outputs[i].data, results[1].outputs[i].data);
         if (use == Use::added_to && !may_add)
             text += fmt::format(
