@@ -172,7 +172,6 @@ void with_recording(Formula formula, const Operator& op, const ForwardFunctions&
     if (formula == Formula::operators) return function(Recording(op, functions, problem, values));
     Tape::Meetings meetings;
     static_cast<void>(Recording(op, functions, problem, values, &meetings));
-    meetings.are_noted = true;
     Rounding rounding = current_rounding;
     rounding.by_any_formula = true;
     const ScopedRounding any_formula(rounding);

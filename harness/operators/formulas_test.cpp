@@ -324,6 +324,10 @@ std::vector<Entry> entries() {
             const float c = std::exp(x) + std::exp(-x);
             return 4.0f / (c * c);
         }));
+    at = elementwise(backward, []<class T>(const T& x) { return expm1(x); });
+    add(at, "expm1'", "exp(x)", right, each([](float x) { return std::exp(x); }));
+    add(at, "expm1'", "y + 1, from y = expm1(x)", imprecise,
+        each([](float x) { return std::expm1(x) + 1.0f; }));
     at = elementwise(backward, gelu_of, -12.0, 12.0);
     add(at, "gelu' (erf)", "(1 + erf(x / sqrt 2)) / 2 + x phi(x)", right, each([](float x) {
             return 0.5f * (1.0f + std::erf(x / root_2)) +

@@ -129,6 +129,10 @@ TEST_CASE("runs that took different branches have different traces") {
         }
     }
     CHECK(traces.size() == 511);
+    Decisions up, down;
+    up.note_step(1.0), up.note_step(2.0);
+    down.note_step(2.0), down.note_step(1.0);
+    CHECK(up.trace != down.trace);
 }
 
 TEST_CASE("a tangent of zero stays zero where the slope is infinite") {

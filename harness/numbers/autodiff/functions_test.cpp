@@ -227,6 +227,8 @@ TEST_CASE("at a jump a number that moves takes the side's value, and its branch;
     CHECK(still.ties == 0);
     CHECK(up.ties == 1);
     CHECK(above.ties == 0);
+    CHECK(ceil(Dual(3.0, 0.0)).value() == 3.0);
+    CHECK(ceil(Dual(3.0, 1.0)).value() == 4.0);
 }
 
 TEST_CASE("doubles have the functions that the standard library lacks") {

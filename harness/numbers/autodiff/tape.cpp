@@ -8,26 +8,25 @@
 namespace gradverify {
 
 Traced Tape::input(double value) {
-    inputs_ = nodes_.size() + 1;
     const Bounded recorded = by_any_formula(Bounded(value));
     nodes_.push_back({});
     return {recorded, static_cast<Node>(nodes_.size() - 1)};
 }
 
 double Tape::scale_of_next() const {
-    if (!meetings_->are_noted || nodes_.size() >= meetings_->largest.size()) return 0.0;
-    return meetings_->largest[nodes_.size()];
+    return nodes_.size() < meetings_->size() ? (*meetings_)[nodes_.size()] : 0.0;
 }
 
-void Tape::note(const Traced& a, const Traced& b, const Bounded& sum) {
+void Tape::note(const Traced& a, const Traced& b) {
+    const Bounded sum = a.value() + b.value();
     if (sum.additions() > Bounded::short_sum_additions) return;
     const auto note_one = [&](const Traced& term, const Traced& other) {
         if (term.is_constant()) return;
         const auto node = static_cast<std::size_t>(term.node());
-        if (node < inputs_ && !other.is_constant()) return;
-        auto& largest = meetings_->largest;
-        if (largest.size() <= node) largest.resize(nodes_.size());
-        largest[node] = std::max(largest[node], sum.magnitude());
+        const bool is_input = nodes_[node][0].from == constant && nodes_[node][1].from == constant;
+        if (is_input && !other.is_constant()) return;
+        if (meetings_->size() <= node) meetings_->resize(nodes_.size());
+        (*meetings_)[node] = std::max((*meetings_)[node], sum.magnitude());
     };
     note_one(a, b);
     note_one(b, a);

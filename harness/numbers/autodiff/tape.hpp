@@ -44,11 +44,8 @@ class Tape {
     static constexpr Node constant = -1;
 
     /// What two runs of the same operations share: by node, the largest short sum that a value is
-    /// part of. The first run notes them.
-    struct Meetings {
-        std::vector<double> largest;
-        bool are_noted = false;
-    };
+    /// part of. A run notes them of what it has recorded, so the first one finds none.
+    using Meetings = std::vector<double>;
 
     /// The tape that this thread's Traced values record on, while it exists.
     explicit Tape(Meetings* meetings = nullptr) : meetings_(meetings), before_(current) {
@@ -59,9 +56,8 @@ class Tape {
     Tape& operator=(const Tape&) = delete;
 
     /// Two numbers are added.
-    static void meet(const Traced& a, const Traced& b, const Bounded& sum) {
-        if (current && current->meetings_ && !current->meetings_->are_noted)
-            current->note(a, b, sum);
+    static void meet(const Traced& a, const Traced& b) {
+        if (current && current->meetings_) current->note(a, b);
     }
     /// The next value to be recorded; in a second run with what another formula for it may lose.
     static Bounded by_any_formula(const Bounded& value) {
@@ -95,10 +91,9 @@ class Tape {
     inline static thread_local Tape* current = nullptr;
 
     double scale_of_next() const;
-    void note(const Traced& a, const Traced& b, const Bounded& sum);
+    void note(const Traced& a, const Traced& b);
 
     std::vector<std::array<Link, 2>> nodes_;
-    std::size_t inputs_ = 0;  ///< number of them, the first nodes
     Meetings* meetings_;
     Tape* before_;
 };
@@ -117,14 +112,12 @@ class Traced : public detail::ScalarOperators<Traced> {
     Traced operator-() const { return made(-value_, {node_, -1.0, 0.0}); }
     Traced& operator+=(const Traced& b) { return *this = *this + b; }
     friend Traced operator+(const Traced& a, const Traced& b) {
-        const Bounded sum = a.value_ + b.value_;
-        Tape::meet(a, b, sum);
-        return made(sum, {a.node_, 1.0, 0.0}, {b.node_, 1.0, 0.0});
+        Tape::meet(a, b);
+        return made(a.value_ + b.value_, {a.node_, 1.0, 0.0}, {b.node_, 1.0, 0.0});
     }
     friend Traced operator-(const Traced& a, const Traced& b) {
-        const Bounded difference = a.value_ - b.value_;
-        Tape::meet(a, b, difference);
-        return made(difference, {a.node_, 1.0, 0.0}, {b.node_, -1.0, 0.0});
+        Tape::meet(a, b);
+        return made(a.value_ - b.value_, {a.node_, 1.0, 0.0}, {b.node_, -1.0, 0.0});
     }
     friend Traced operator*(const Traced& a, const Traced& b) {
         return made(a.value_ * b.value_, link(a, b.value_), link(b, a.value_));
@@ -197,7 +190,7 @@ Traced apply_step(const Traced& x) {
 
 template <class F>
 Traced apply_function(const Traced& x) {
-    if constexpr (requires { F::meets_one; }) Tape::meet(x, Traced(1.0), x.value() + Bounded(1.0));
+    if constexpr (requires { F::meets_one; }) Tape::meet(x, Traced(1.0));
     const Bounded value = apply_function<F>(x.value());
     Bounded slope = F::derivative(x.value(), Tape::by_any_formula(value));
     if constexpr (requires { F::is_of_ones; })

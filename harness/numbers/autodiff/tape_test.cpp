@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -178,6 +179,8 @@ TEST_CASE("tapes may be nested: a value is recorded on the one that was made las
 }
 
 TEST_CASE("what is computed of constants is constant, and a node for everything else") {
+    // A forward function may make constants of its own before any tape is there.
+    CHECK((Traced(3.0) / Traced(2.0) + Traced(1.0)).value().value() == 2.5);
     Tape tape;
     const Traced x = tape.input(3.0);
     CHECK(Traced(2.0).is_constant());
@@ -255,6 +258,51 @@ TEST_CASE("a maximum, a minimum and an absolute value hand the gradient to what 
     const Traced near(off(1.0, 1.0), less.node()), away(off(1.0, 0.5), less.node());
     check(gradient(tape, less, abs(near), 2.0), 0.0, 2.5, 4.5, 1.0);
     check(gradient(tape, less, abs(away), 2.0), 2.0, 0.0, 2.0, 0.0);
+}
+
+TEST_CASE(
+    "of each value its largest sum with one or two others is noted, of an input with constants") {
+    Tape::Meetings largest;
+    Tape tape(&largest);
+    const Traced x = tape.input(1.0), y = tape.input(2.0), z = tape.input(0.5);
+    const Traced four = constant(4.0) * x, sixteen = y * constant(8.0), sum = four - sixteen;
+    const Traced of_three = sum + x;
+    for (const Traced& none : {x + y, of_three + y}) CHECK_FALSE(none.is_constant());
+    for (const Traced& smaller : {four + constant(1.0), log1p(sixteen)})
+        CHECK_FALSE(smaller.is_constant());
+    CHECK_FALSE(log1p(z).is_constant());
+    const auto noted = [&](const Traced& value) {
+        const auto node = static_cast<std::size_t>(value.node());
+        return node < largest.size() ? largest[node] : 0.0;
+    };
+    CHECK(noted(x) == 0.0);
+    CHECK(noted(y) == 0.0);
+    CHECK(noted(z) == 1.5);
+    CHECK(noted(four) == 20.0);
+    CHECK(noted(sixteen) == 20.0);
+    CHECK(noted(sum) == 21.0);
+    CHECK(noted(of_three) == 0.0);
+}
+
+TEST_CASE("a function of ones, and its slope, may lose eight roundings of themselves, or of one") {
+    const auto errors_at = [](double at, bool by_any_formula) {
+        Rounding rounding;
+        rounding.by_any_formula = by_any_formula;
+        const ScopedRounding scope(rounding);
+        Tape tape;
+        const Traced x = tape.input(at), y = expm1(x);
+        return std::pair(y.value().error(), gradient(tape, x, y, 1.0).error());
+    };
+    for (const double at : {-3.0, 3.0}) {
+        const auto own = errors_at(at, false), any = errors_at(at, true);
+        const auto lost_of = [](double size) {
+            return doctest::Approx(Rounding().gamma(8.0) * size).epsilon(1e-5).scale(0.0);
+        };
+        const double value = std::abs(std::expm1(at)), slope = std::exp(at);
+        CHECK(any.first - own.first == lost_of(std::max(1.0, value)));
+        // The gradient may lose as much of itself once more.
+        CHECK(any.second - own.second == lost_of(std::max(1.0, slope) + slope));
+    }
 }
 
 TEST_CASE("on tensor cores what came and the slope are cut where they are multiplied") {
