@@ -72,12 +72,19 @@ TEST_CASE("the identity is asked of each gradient that a call is asked for, with
 
 TEST_CASE("a skip says whether a forward kernel is missing, can't be called, or is wrong") {
     const KernelDeclaration gradient = dot_kernel("backward/plain");
-    CHECK(said(run_among({gradient}, "adjoint_identity", data)) ==
-          "skipped: no forward kernel is registered");
+    std::vector kernels{gradient};
+    for (int i = 0; i < 2; ++i) {
+        CHECK(said(run_among(kernels, "adjoint_identity", data)) ==
+              "skipped: no forward kernel is registered");
+        kernels.push_back(dot_kernel("forward/elsewhere"));
+        kernels.back().device = "cuda";
+    }
+    const std::string beyond_f16 = "n=2,c=2:data=x[0]=1,w[0]=4097";
     for (const KernelDeclaration& forward :
          {dot_kernel("forward/short").where("n", equals(1)),
-          dot_kernel("forward/adds", run_dot_product<true>).adds_to_outputs()})
-        CHECK(said(run_among({gradient, forward}, "adjoint_identity", data)) ==
+          dot_kernel("forward/adds", run_dot_product<true>).adds_to_outputs(),
+          dot_kernel("forward/half").storage("w", DType::f16)})
+        CHECK(said(run_among({gradient, forward}, "adjoint_identity", beyond_f16)) ==
               "skipped: no registered forward kernel takes the problem and gives exact integers");
 }
 

@@ -30,12 +30,10 @@ std::vector<Rounding> output_roundings(const CaseContext& context) {
 // share of it.
 constexpr double growth_maximum = 1e5, share_maximum = 0x1p-4;
 
-/// Whether the errors could be a transform's: small against the tensor, with no element missing or
-/// NaN.
-bool may_be_rounding(const CaseContext& context, const Outcome& outcome, const CallResult& result,
+/// Whether the errors could be a transform's: small against the tensor, with no element NaN, or
+/// missing.
+bool may_be_rounding(const CaseContext& context, const Outcome& outcome,
                      const std::vector<Expected>& expected) {
-    if (!std::ranges::all_of(result.untouched, [](const auto& output) { return output.empty(); }))
-        return false;
     const std::vector<Rounding> roundings = output_roundings(context);
     return std::ranges::all_of(outcome.worst, [&](const WrongElement& wrong) {
         const auto at = std::ranges::find(expected, wrong.tensor, &Expected::tensor);
@@ -47,13 +45,13 @@ bool may_be_rounding(const CaseContext& context, const Outcome& outcome, const C
     });
 }
 
-std::string advice(const CaseContext& context, const Outcome& outcome, const CallResult& result,
+std::string advice(const CaseContext& context, const Outcome& outcome,
                    const std::vector<Expected>& expected) {
     const KernelDeclaration& declared = context.declaration();
     const bool may_transform = context.op().algebra == Algebra::products &&
                                context.sums_integers_exactly() && !declared.saturates_results;
     if (outcome.verdict != Verdict::failed || !may_transform ||
-        !may_be_rounding(context, outcome, result, expected))
+        !may_be_rounding(context, outcome, expected))
         return {};
     return "; a kernel that transforms its data, as Winograd's and Fourier's convolutions do, "
            "declares .norm_wise(growth)";
@@ -69,7 +67,7 @@ Outcome within_rounding_bound(CaseContext& context) {
     Outcome outcome =
         combine(compare_outputs(result, expected, context.checked().setting),
                 "is further from the exact value than rounding its terms can explain");
-    outcome.message += advice(context, outcome, result, expected);
+    outcome.message += advice(context, outcome, expected);
     if (outcome.verdict == Verdict::failed) outcome.message += departing_step(context, result);
     outcome.sensitivity = sensitivity_of(expected, output_roundings(context));
     return outcome;

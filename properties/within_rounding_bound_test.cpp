@@ -109,6 +109,8 @@ TEST_CASE("a kernel that may transform its data is told how to declare that") {
         {off(1e6, 0), false},
         {off(1e6, 4), false},
         {{1000, NAN}, false},
+        {{1200, 1}, false, KernelDeclaration().storage(DType::f16)},
+        {{0, 0x1p-10}, false, {}, "w[0]=0.0009765625,x[0]=1,x[1]=1"},
         // It may leave something where nothing is added up.
         {{0.001, 1}, true, {}, "w[0]=1,x[1]=1"},
         // A whole term is none that a transform left.
@@ -117,10 +119,10 @@ TEST_CASE("a kernel that may transform its data is told how to declare that") {
         {{1, 0}, false, {}, "w[0]=1"},
         // These are held to other bounds, or are no sums of products.
         {off(1e4, 0), false, KernelDeclaration().norm_wise(2)},
-        {{20, 1},
+        {{448, 2},
          false,
          KernelDeclaration().storage("y", DType::f8e4m3).saturates().accumulates_in(DType::f16),
-         "w[0]=1,x[0]=16.99609375,x[1]=1"}};
+         "w[0]=1,x[0]=448,x[1]=1"}};
     const auto is_advised = [](const Outcome& outcome) {
         return outcome.message.find("declares .norm_wise(growth)") != std::string::npos;
     };
@@ -131,7 +133,8 @@ TEST_CASE("a kernel that may transform its data is told how to declare that") {
         CHECK(outcome.verdict == (line.results == off(0, 0) ? Verdict::passed : Verdict::failed));
         CHECK(is_advised(outcome) == line.is_advised);
     }
-    const Outcome copied = outcome_of({copying().piecewise_linear()}, {}, "n=1:data=x[0]=1", {2});
+    const Outcome copied =
+        outcome_of({copying().piecewise_linear()}, {}, "n=1:data=x[0]=1", {1 + 0x1p-14});
     CHECK(copied.verdict == Verdict::failed);
     CHECK_FALSE(is_advised(copied));
     // What it left unwritten is no rounding.

@@ -176,7 +176,6 @@ std::vector<double> Oracle::norm_wise_errors(const std::vector<Array<double>>& t
 
 void Oracle::is_part_of(Oracle& whole) {
     if (!subject_.declaration().norm_wise_growth) return;
-    errors_of_whole_.clear();
     for (const Array<Bounded>& output : whole.computed(Formula::operators))
         errors_of_whole_.push_back(largest_error(output));
 }

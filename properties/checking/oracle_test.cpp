@@ -64,13 +64,19 @@ constexpr double f16 = 0x1p-11, f32 = 0x1p-24, f64 = 0x1p-53;
 TEST_CASE(
     "any formula may lose eight roundings more, and store once more; not that of a sum of "
     "products") {
-    const auto bounds_of = [](const Operator& op, const std::string& rest, const char* pass) {
-        MadeCase made({op}, pass, declared(), rest);
+    const auto bounds_of = [](const Operator& op, const std::string& rest, const char* pass,
+                              const KernelDeclaration& kernel = declared()) {
+        MadeCase made({op}, pass, kernel, rest);
         const Bounded any = made.oracle.bounded()[0].data[0];
         const double own = made.oracle.within_rounding()[0].bound_at(0).most();
         return (any.error() - own) / any.value();
     };
-    CHECK(is_about(bounds_of(square_operator({}), "n=1:data=dy[0]=1,x[0]=240", "grad_x"), 9 * f32));
+    const std::string slope = "n=1:data=dy[0]=1,x[0]=240";
+    Operator square = square_operator({});
+    CHECK(is_about(bounds_of(square, slope, "grad_x"), 9 * f32));
+    CHECK(bounds_of(square, slope, "grad_x", declared().norm_wise(2.0)) == 0.0);
+    square.passes[1].derived = nullptr;
+    CHECK(bounds_of(square, slope, "grad_x") == 0.0);
     CHECK(bounds_of(dot_product(), "n=1,c=1:data=x[0]=24,w[0]=20", "forward") == 0.0);
 }
 
@@ -257,6 +263,17 @@ TEST_CASE("an element that another branch gives as well has no bound, the others
         for (std::size_t i = 0; i < 2; ++i)
             for (std::size_t j = 0; j < 3; ++j)
                 CHECK(expected[i].bound_at(j).is_limited() == (i != 1 || j != 2));
+    }
+}
+
+TEST_CASE("the bound of a whole is computed for its parts where that is norm-wise, alone") {
+    for (const bool is_norm_wise : {false, true}) {
+        const KernelDeclaration kernel = is_norm_wise ? declared().norm_wise(2.0) : declared();
+        MadeCase whole({dot_product()}, "forward", kernel, "n=2:data=x[0]=9,w[0]=1");
+        MadeCase part({dot_product()}, "forward", kernel, "n=1:data=w[0]=1");
+        part.oracle.is_part_of(whole.oracle);
+        CHECK((whole.oracle.seconds() > 0.0) == is_norm_wise);
+        CHECK((part.oracle.bounded()[0].data[0].error() > 0.0) == is_norm_wise);
     }
 }
 

@@ -228,7 +228,7 @@ std::optional<Data> carried_data(const Operator& op, const Problem& from, const 
         if (std::ssize(places) == room) continue;
         element.index = nearest_place(element.index, op.sizes_of(element.tensor, from), sizes);
         while (!places.insert(element.index).second) element.index = (element.index + 1) % room;
-        if (tensor->holds_whole_numbers() && !op.is_output(tensor->name)) {
+        if (tensor->holds_whole_numbers()) {
             const ValueDomain range = tensor->domain_at(to);
             element.value = std::clamp(element.value, range.lowest, range.highest);
         }

@@ -55,7 +55,7 @@ TEST_CASE("one element of each of up to three tensors is tried, while there are 
 
 TEST_CASE(
     "elements are carried to their place, or the nearest free one, with their indices in range") {
-    Operator op = make_test_operator();
+    Operator op = make_test_operator(1, 2);
     op.inputs[2].dtype = DType::i32;
     op.inputs[2].domain = [](const Problem& problem) {
         return ValueDomain{0.0, static_cast<double>(problem.scalar("c") - 1)};
@@ -70,6 +70,14 @@ TEST_CASE(
     CHECK(carried("n=2,in=1x3", "n=3,in=1x2", {{"x", 5, 1.0}}) == Elements{{"x", 3, 1.0}});
     CHECK(carried("n=2,in=1x3", "in=1x2", {{"x", 5, 1.0}, {"x", 2, 7.0}, {"x", 1, 8.0}}) ==
           Elements{{"x", 1, 1.0}, {"x", 0, 7.0}});
+    CHECK(carried("n=2,in=1x2", "in=1x2", {{"x", 0, 1.0}, {"x", 2, 7.0}}) ==
+          Elements{{"x", 0, 1.0}, {"x", 1, 7.0}});
+    // With fewer axes it is the same place in memory, or the last.
+    CHECK(carried("in=1x3", "in=4", {{"x", 1, 1.0}}) == Elements{{"x", 1, 1.0}});
+    CHECK(carried("in=1x3", "in=2", {{"x", 2, 1.0}}) == Elements{{"x", 1, 1.0}});
+    // A cotangent does not lie in its output's domain.
+    op.outputs[0].domain = [](const Problem&) { return ValueDomain{0.0, 9.0}; };
+    CHECK(carried("in=1x1", "in=1x1", {{"dy", 0, -1.0}}) == Elements{{"dy", 0, -1.0}});
     const std::string& indices = op.inputs[2].name;
     CHECK(carried("c=9,k=2,in=1x1", "c=4,in=1x1", {{indices, 1, 8.0}}) ==
           Elements{{indices, 0, 3.0}});
