@@ -38,6 +38,12 @@ void slightly_off(const PassCall& call) {
     Elements(call, "dx").add(0, 0x1p-10);
 }
 
+/// The slope of x^2, off by so many ulps of 1.
+template <int ulps>
+void near_slope(const PassCall& call) {
+    Elements(call, "dx").set(0, 2.0 * Elements(call, "x")[0] + ulps * 0x1p-23);
+}
+
 void one_off(const PassCall& call) {
     run_dot_product(call);
     Elements(call, "dw").add(0, 1.0);
@@ -128,6 +134,21 @@ TEST_CASE("where kernel and reference agree on a wrong gradient, the reference i
     for (const std::string& rest : {few, many})
         CHECK(said(run_among({dot_kernel("backward/one_off", one_off)}, property, rest, op)) ==
               reference_wrong);
+}
+
+TEST_CASE("a kernel may be off its reference by hand, and that off the derived one, by rounding") {
+    const Operator op = elementwise([]<class T>(const T& x) { return x * x; }, "square")
+                            .gradient("grad_x", {"dy", "x"}, {"dx"},
+                                      by_element([](const auto& in, const auto& out) {
+                                          out("dx") = 2.0 * in("dy") * in("x");
+                                      }));
+    const auto outcome_of = [&](KernelDeclaration::Thunk thunk) {
+        return run_among({host_kernel("square.grad_x/near", thunk)}, property,
+                         "n=1:data=dy[0]=1,x[0]=0.75:precision=strict", op);
+    };
+    // Two roundings for each are 3 ulps, and one rounding more 0.75.
+    CHECK(said(outcome_of(near_slope<2>)) == right);
+    CHECK(outcome_of(near_slope<4>).verdict == Verdict::failed);
 }
 
 TEST_CASE("an element too large for its type may be anything, the others may not") {

@@ -85,6 +85,7 @@ TEST_CASE(
     const Script by_more = first_element(right, right + 32.0 * ulp);
     const std::string rounded = with_first(1.1);
     CHECK(outcome_of(same_bits, by_an_ulp, rounded).verdict == Verdict::failed);
+    CHECK(outcome_of(same_bits, by_an_ulp, rounded).is_of_two_calls);
     CHECK(outcome_of(varies, by_an_ulp, rounded).verdict == Verdict::passed);
     CHECK(outcome_of(varies, by_more, rounded).verdict == Verdict::failed);
     CHECK(outcome_of(varies, by_an_ulp, rounded, true).verdict == Verdict::failed);

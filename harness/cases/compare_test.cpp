@@ -183,6 +183,18 @@ TEST_CASE("the largest share of a bound is reported, of what passes only") {
     CHECK(combine(std::vector{half, third}, "").error_over_bound == 0.5);
 }
 
+TEST_CASE("what another formula may give is no failure; its worst and the tensor's size are told") {
+    Expected expected = expect({0.0, 0.0, inf, 5.0, 1.0});
+    expected.by_any_formula = [] { return std::vector<Bound>(5, 1.0); };
+    const Comparison comparison = comparing({1e-30, 2e-30, inf, 5.0, 1.0}, expected);
+    CHECK(comparison.ok);
+    REQUIRE(comparison.imprecision);
+    CHECK(comparison.imprecision->elements == 2);
+    CHECK(comparison.imprecision->worst.index == Sizes{1});
+    CHECK(comparison.imprecision->largest == 5.0);
+    CHECK(worst(comparing({1e-30, 2.0, inf, 5.0, 1.0}, expected)) == Sizes{1});
+}
+
 TEST_CASE("one failed output fails them all") {
     const Comparison good = comparing({1.0}, expect({1.0}));
     const Comparison bad = comparing({1.0}, expect({2.0}));

@@ -332,6 +332,9 @@ TEST_CASE("when interrupted, rows that have not ended are skipped, and a failure
     CHECK(results[0].failure->smallest.data.seed == 0);
     CHECK_FALSE(results[0].failure->minimal());
     CHECK(said(results[1]).starts_with("skipped: interrupted after "));
+    Bench before;
+    CHECK(said(before.check({before.row("sleep_20")}, {.cases = 1000})[0]) ==
+          "skipped: interrupted");
     CHECK(bench.ended == std::vector<std::string>{"fail", "sleep_20"});
 }
 

@@ -166,11 +166,13 @@ TEST_CASE("the call before comes once, and the seconds of all calls count") {
     const auto once = [&] { CHECK(scene.call_itself().ran()); };
     const auto twice = [&] { CHECK(scene.caller.call_twice(scene.given(), {}).second.ran()); };
     const auto checked = [&] { CHECK(scene.caller.call_checked(scene.given()).ran()); };
+    const auto held = [&] { CHECK(scene.caller.call_with_outputs({}, scene.given()).ran()); };
     check_counts_nap_of(0, once);  // of the call before
     check_counts_nap_of(0, once);
     check_counts_nap_of(0, twice);
     check_counts_nap_of(1, twice);
     check_counts_nap_of(0, checked);
+    check_counts_nap_of(0, held);
     CHECK(calls_on_two == 1);
 }
 
@@ -217,6 +219,8 @@ TEST_CASE("a device that was lost in the call before is told, and no other call 
         };
         CHECK(told([](CallScene& scene) { return scene.call_itself(); }));
         CHECK(told([](CallScene& scene) { return scene.caller.call_checked(scene.given()); }));
+        CHECK(told(
+            [](CallScene& scene) { return scene.caller.call_with_outputs({}, scene.given()); }));
         const auto twice = [](CallScene& scene) {
             return scene.caller.call_twice(scene.given(), {});
         };

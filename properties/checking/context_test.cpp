@@ -42,8 +42,8 @@ const Registry& kernels() {
          scaled_kernel("b_right"),
          scaled_kernel("c_half", launch_bias_alone).storage("w", DType::f16), scaled_kernel("own"),
          scaled_kernel("adds").adds_to_outputs(), scaled_kernel("transforms").norm_wise(80.0),
-         scaled_kernel("pairs").where("n", multiple_of(2)), scaled_kernel("deadly"),
-         on_cuda_alone()},
+         scaled_kernel("without_b").without("b"), scaled_kernel("pairs").where("n", multiple_of(2)),
+         scaled_kernel("deadly"), on_cuda_alone()},
         scaled());
     return registry;
 }
@@ -58,17 +58,18 @@ Scene scene_of(const std::string& rest, const std::string& kernel = "own") {
 
 }  // namespace
 
-TEST_CASE("what is off by no more than an ulp of its type is not told as imprecise") {
+TEST_CASE("what is off by no more than an ulp of its floating type is not told as imprecise") {
     Expected expected{.tensor = "y", .sizes = {1}, .values = {8.0}, .bounds = {Bound(0x1p-30)}};
-    expected.by_any_formula = [] { return std::vector<Bound>{Bound(0x1p-10)}; };
-    const auto imprecision_of = [&](double got) {
+    expected.by_any_formula = [] { return std::vector<Bound>{Bound(1.0)}; };
+    const auto imprecision_of = [&](double got, DType dtype = DType::f32) {
         CallResult result;
         result.outputs = {{{1}, {got}}};
-        result.output_types = {DType::f32};
+        result.output_types = {dtype};
         return compare_outputs(result, {expected}, {}).front().imprecision.has_value();
     };
     CHECK_FALSE(imprecision_of(8.0 + 0x1p-20));
     CHECK(imprecision_of(8.0 + 0x1p-19));
+    CHECK(imprecision_of(9.0, DType::i32));
 }
 
 TEST_CASE("a partner is another kernel of exact results, on the case's device and problem") {

@@ -75,10 +75,11 @@ TEST_CASE("dense draws where ties and NaN are defined: four without, two with ti
 }
 
 TEST_CASE("dense draws of indices: mixed ones, then the simplest, ascending and the highest") {
-    const Operator& embedding = operator_named("embedding");
-    const auto indices = [&](std::uint64_t seed) {
-        return drawn(embedding, "tokens=5,rows=3", "index", dense(seed), ValueKind::integers);
+    Operator embedding = operator_named("embedding");
+    const auto indices_of = [&](const Data& data) {
+        return drawn(embedding, "tokens=5,rows=3", "index", data, ValueKind::integers);
     };
+    const auto indices = [&](std::uint64_t seed) { return indices_of(dense(seed)); };
     const int mixed = draws_of_mixed_indices(embedding);
     for (int draw = 1; draw <= mixed; ++draw) {
         const auto drawn_there = indices(static_cast<std::uint64_t>(draw));
@@ -89,6 +90,27 @@ TEST_CASE("dense draws of indices: mixed ones, then the simplest, ascending and 
     CHECK(indices(first) == Numbers{0, 0, 0, 0, 0});
     CHECK(indices(first + 1) == Numbers{0, 1, 2, 0, 1});
     CHECK(indices(first + 2) == Numbers{2, 2, 2, 2, 2});
+    for (const Data& data : {dense(first + 3), Data{.seed = first}}) {
+        const auto all = indices_of(data);
+        CHECK(std::set(all.begin(), all.end()).size() > 1);
+        CHECK(std::ranges::all_of(all, [](double v) { return v == 0 || v == 1 || v == 2; }));
+    }
+    embedding.inputs[0].domain = [](const Problem&) { return ValueDomain{2.0, 4.0}; };
+    CHECK(indices(first + 1) == Numbers{2, 3, 4, 2, 3});
+}
+
+TEST_CASE("dense draws of simple indices are without NaN, and no draws of other operators are") {
+    Operator embedding = operator_named("embedding");
+    embedding.algebra = Algebra::smooth;
+    embedding.inputs[1].may_be_nan = true;
+    const auto mixed = static_cast<std::uint64_t>(draws_of_mixed_indices(embedding));
+    for (std::uint64_t seed = mixed; seed <= mixed + 4; ++seed) {
+        CAPTURE(seed);
+        const bool is_simple = seed > mixed && seed <= mixed + 3;
+        CHECK(has_no_number(drawn(embedding, "rows=3,width=9", "weight", dense(seed))) !=
+              is_simple);
+        CHECK(has_no_number(drawn(operator_named("maxpool"), "c=3,in=3x3", "x", dense(seed))));
+    }
 }
 
 TEST_CASE("explicit data may be NaN where the operator defines what follows, and only there") {
