@@ -70,8 +70,8 @@ struct Outcome {
     /// Where outputs were compared within bounds, and a value other than zero was expected.
     std::optional<Sensitivity> sensitivity;
     std::optional<Imprecision> imprecision;
-    /// Where signed integers wrapped on the CPU device: `int overflow at their.cu:12: 46341 * 46341
-    /// in block ...`. Empty where none did. The message of a failure ends with it.
+    /// Where signed integers wrapped in a checked variant: `int overflow at their.cu:12: 46341 *
+    /// 46341 in block ...`. Empty where none did. The message of a failure ends with it.
     std::string overflows;
     double multiply_adds = 0.0;
     /// Seconds in the worker: of the kernel, of the reference, of the whole case.

@@ -206,8 +206,8 @@ function(gradverify_compile_cpu target source stem device cpu_headers)
 endfunction()
 
 # Signed integers wrap, and an overflow is told to what harness/simt/faults/ubsan_entry_points.cpp
-# defines, which takes as long as all else. These flags come last: a sanitizer of the user's may end
-# the process.
+# defines: kernels take twice as long. These flags come last: a sanitizer of the user's may end the
+# process.
 function(gradverify_told_wrapping_flags variable)
     list(APPEND ${variable}
         -fsanitize=signed-integer-overflow -fsanitize-recover=signed-integer-overflow)

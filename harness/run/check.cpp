@@ -214,8 +214,7 @@ class Check {
                std::ranges::any_of(rows_, [&](const Serving& row) { return takes_more(row); });
     }
 
-    /// Fills the pipes, a case per row in turn; false when nothing runs and nothing is to be
-    /// submitted.
+    /// Fills the pipes; false when nothing runs and nothing is to be submitted.
     bool submit_some() {
         while (pool_.has_room()) {
             const auto which = turns_.next([&](std::size_t row) { return turn_of(rows_[row]); });

@@ -53,19 +53,14 @@ class Shrinking {
 
     /// An interruption costs the explanation only.
     Shrunk explained(Shrunk shrunk, bool alone) {
+        const CaseRunner runner = trial_runner(alone);
+        const bool is_explained = !shrunk.smallest.setting.before &&
+                                  std::ranges::find(limits_.explained, shrunk.smallest.problem) !=
+                                      limits_.explained.end();
         try {
             if (shrunk.outcome.overflows.empty())
-                shrunk.outcome.add_overflows(
-                    suite_.overflows_of(shrunk.smallest, trial_runner(alone)));
-        } catch (const Interrupted&) {
-            return shrunk;
-        }
-        if (!shrunk.smallest.setting.before &&
-            std::ranges::find(limits_.explained, shrunk.smallest.problem) !=
-                limits_.explained.end())
-            return shrunk;
-        try {
-            suite_.explain(shrunk, trial_runner(alone));
+                shrunk.outcome.add_overflows(suite_.overflows_of(shrunk.smallest, runner));
+            if (!is_explained) suite_.explain(shrunk, runner);
         } catch (const Interrupted&) {
         }
         return shrunk;

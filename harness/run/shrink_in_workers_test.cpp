@@ -54,3 +54,13 @@ TEST_CASE("a failure for which no time is left stays as it was found") {
     CHECK(shrunk.runs == 0);
     CHECK_FALSE(shrunk.minimal());
 }
+
+TEST_CASE("a failure is told which integers overflow, whether or not its problem was explained") {
+    Failing bench;
+    bench.suite.overflows = "int overflow at a.cu:1: 2 * 3";
+    for (const bool is_explained : {false, true}) {
+        ShrinkLimits limits;
+        if (is_explained) limits.explained = {bench.at("in=3").problem};
+        CHECK(bench.shrink(limits).outcome.message == "case 0; int overflow at a.cu:1: 2 * 3");
+    }
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/run/turns.hpp"
 
+#include <iterator>
+
 namespace gradverify {
 
 namespace {

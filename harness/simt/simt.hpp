@@ -41,10 +41,10 @@ bool error_is_cuda_only();
 /// more.
 void note_errors(void (*note)(const char* text, bool is_cuda_only));
 
-/// Calls `note` where a signed integer overflows, in a kernel or its launcher, which goes on with
-/// what every GPU computes: the wrapped value. Once for each of the first source lines since
-/// `forget_overflows`. The text: `int overflow at their.cu:12: 46341 * 46341 in block (0, 0, 0),
-/// thread (3, 0, 0)`. Nullptr: no more.
+/// Calls `note` where a signed integer overflows, in a checked kernel or its launcher, which goes
+/// on with what every GPU computes: the wrapped value. Once for each of the first source lines
+/// since `forget_overflows`. The text: `int overflow at their.cu:12: 46341 * 46341 in block (0, 0,
+/// 0), thread (3, 0, 0)`. Nullptr: no more.
 void note_overflows(void (*note)(const char* text));
 void forget_overflows();
 

@@ -32,6 +32,7 @@ class FakeSuite : public Suite {
     std::function<std::vector<Case>(const Row&, const Problem&)> on_dense_cases;
     std::function<Shrunk(const Case&, const Outcome&, const CaseRunner&)> on_shrink;
     std::function<void(Shrunk&, const CaseRunner&)> on_explain;
+    std::string overflows;  ///< of every failing case
 
     std::vector<const Property*> properties() const override {
         std::vector<const Property*> all;
@@ -64,7 +65,7 @@ class FakeSuite : public Suite {
     void explain(Shrunk& shrunk, const CaseRunner& runner) const override {
         if (on_explain) on_explain(shrunk, runner);
     }
-    std::string overflows_of(const Case&, const CaseRunner&) const override { return {}; }
+    std::string overflows_of(const Case&, const CaseRunner&) const override { return overflows; }
 };
 
 }  // namespace gradverify::testing
