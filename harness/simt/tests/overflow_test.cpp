@@ -22,14 +22,13 @@ std::vector<std::string> variants() {
     return built;
 }
 
-/// The variant that tells overflows, if it is built.
-std::vector<std::string> telling_variants() {
-    std::vector<std::string> built = variants();
-    std::erase(built, "cpu");
-    return built;
-}
-
 std::vector<std::string> told;
+
+/// Whether something was told, as the checked variant does and the other does not.
+bool is_told(const std::string& variant) {
+    CHECK(told.empty() == (variant == "cpu"));
+    return !told.empty();
+}
 
 /// Notes what is told of overflows while it lives.
 struct Noted {
@@ -72,8 +71,7 @@ TEST_CASE("an index that overflows and comes right is right, and told") {
         const Noted noted;
         CHECK(simt_test::run("wrap_back", 8, 0, variant)[3] == 1.0f);
         CHECK(take_error() == "");
-        CHECK(told.empty() == (variant == "cpu"));
-        if (variant == "cpu") continue;
+        if (!is_told(variant)) continue;
         CHECK(contains(told[0], "int overflow at "));
         check_contains(told[0],
                        {line_of("wrap_back") + "46341 * 46341 in block (0, 0, 0), thread ("});
@@ -81,7 +79,7 @@ TEST_CASE("an index that overflows and comes right is right, and told") {
 }
 
 TEST_CASE("an overflow that leads out of a buffer is told before the fault") {
-    for (const std::string& variant : telling_variants()) {
+    for (const std::string& variant : variants()) {
         CAPTURE(variant);
         const Noted noted;
         turn_faults_into_errors();
@@ -90,6 +88,7 @@ TEST_CASE("an overflow that leads out of a buffer is told before the fault") {
         simt_test::launchers().at(variant + "/out_of_bounds")({memory.data, 16, 0});
         take_findings();
         CHECK(take_error() != "");
+        if (!is_told(variant)) continue;
         REQUIRE(told.size() == 1);
         check_contains(told[0], {line_of("out_of_bounds") + "46341 * 46341 in block (0, 0, 0)"});
     }
@@ -123,16 +122,18 @@ TEST_CASE("each operation is told with its operands, three lines at most") {
                       {"product", "2147483647 * 3", INT_MAX - 2},
                       {"negation", "-(-2147483648)", INT_MIN},
                       {"long_product", "9223372036854775807 * 3", 0}};
-    for (const std::string& variant : telling_variants()) {
+    for (const std::string& variant : variants()) {
         CAPTURE(variant);
         const Noted noted;
         for (int which = 0; which < 5; ++which) {
             const auto& [line, operation, result] = operations[which];
             forget_overflows();
             CHECK(integers_of("operate", variant, which)[0] == result);
+            if (!is_told(variant)) continue;
             REQUIRE(told.size() == static_cast<std::size_t>(which) + 1);
             check_contains(told.back(), {line_of(line) + operation});
         }
+        if (!is_told(variant)) continue;
         check_contains(told[0], {"int overflow at "});
         check_contains(told[4], {"long"});
         told.clear();
@@ -143,22 +144,24 @@ TEST_CASE("each operation is told with its operands, three lines at most") {
 }
 
 TEST_CASE("an overflow of the launcher itself is told, outside of a kernel") {
-    for (const std::string& variant : telling_variants()) {
+    for (const std::string& variant : variants()) {
         CAPTURE(variant);
         const Noted noted;
         CHECK(integers_of("on_the_host", variant, INT_MAX)[0] == INT_MIN + 4);
+        if (!is_told(variant)) continue;
         REQUIRE(told.size() == 1);
         check_contains(told[0], {line_of("on_the_host") + "2147483647 + 5 on the host"});
     }
 }
 
 TEST_CASE("a line that overflows at every step is told once") {
-    for (const std::string& variant : telling_variants()) {
+    for (const std::string& variant : variants()) {
         CAPTURE(variant);
         const Noted noted;
         unsigned state = 1;
         for (int i = 0; i < 100000; ++i) state = state * 1103515245u + 12345u;
         CHECK(integers_of("hash", variant, 100000)[0] == static_cast<int>(state));
+        if (!is_told(variant)) continue;
         REQUIRE(told.size() == 1);
         check_contains(told[0], {line_of("hash")});
     }
