@@ -155,7 +155,7 @@ TEST_CASE("what the device found comes before how the launcher ended the process
         CHECK((overrun.message.starts_with("write at address ") ||
                overrun.message.starts_with("thread (0, 0, 0) writes out of bounds: ")));
         CHECK(overrun.message.find("gradverify_simt") == std::string::npos);
-        CHECK(overrun.message.find("kernels.cu:146: launch of store<<<1, 1>>>; "
+        CHECK(overrun.message.find("kernels.cu:151: launch of store<<<1, 1>>>; "
                                    "then the kernel's process called exit(1)") !=
               std::string::npos);
         const Outcome overflow = run("exits_after_overflow", property);
@@ -167,7 +167,7 @@ TEST_CASE("what the device found comes before how the launcher ended the process
         if (property == std::string("free_of_races")) {
             CHECK(overflow.message.find("; int overflow at ") != std::string::npos);
             CHECK(overflow.message.ends_with(
-                "properties/tests/misbehaving/kernels.cu:151: 46341 * 46341 on the host"));
+                "properties/tests/misbehaving/kernels.cu:156: 46341 * 46341 on the host"));
         }
         // That it can't be run here is no fault of the kernel.
         const Outcome unserved = run("exits_after_ptx", property);

@@ -78,9 +78,14 @@ void allocate_without_end(const GradBias&) {
 }
 
 void damage_heap(const GradBias&) {
-    volatile char* block = new char[40];
-    for (int i = 40; i < 48; ++i) block[i] = 1;
-    delete[] block;
+    // A checked heap takes one byte in 256, which one hangs on the address, for its own mark, and
+    // then misses the damage.
+    for (const int held : {0, 255}) {
+        volatile unsigned char* block = new unsigned char[40];
+        for (int i = 0; i < 40; ++i) block[i] = static_cast<unsigned char>(held);
+        for (int i = 40; i < 48; ++i) block[i] = 1;
+        delete[] block;
+    }
 }
 
 void die_at_exit() { std::abort(); }
