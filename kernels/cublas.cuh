@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #endif
 
+#include <algorithm>
 #include <climits>
 #include <stdexcept>
 #include <string>
@@ -106,6 +107,14 @@ inline int cublas_int(long long value) {
 /// Some versions of cuBLAS refuse more, which would be the last axis of a grid.
 constexpr long long cublas_batch = 65535;
 
+/// Of one call: version 13 ends in an internal error from 2^31 - 64512 on. On the cpu device so few
+/// that common problems have several parts.
+#ifdef __NVCC__
+constexpr long long cublas_columns = 1ll << 30;
+#else
+constexpr long long cublas_columns = 64;
+#endif
+
 /// result = a b + keep * result; with `keep` 0 the result may hold anything before.
 ///
 /// **Shapes** a `rows, terms`; b `terms, columns`; result `rows, columns`.
@@ -118,21 +127,23 @@ void cublas_product(const ProductSizes& sizes, const BatchedMatrix<const T>& a,
         return of.is_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     };
     const T one = 1;
-    const auto run = [&](auto gemm, const char* call, long long first) {
-        const long long rest = sizes.batch - first;
-        check_cublas(
-            gemm(cublas_on(stream), op(b), op(a), cublas_int(sizes.columns), cublas_int(sizes.rows),
-                 cublas_int(sizes.terms), &one, b.data + first * b.stride, cublas_int(b.row),
-                 b.stride, a.data + first * a.stride, cublas_int(a.row), a.stride, &keep,
-                 result.data + first * result.stride, cublas_int(result.row), result.stride,
-                 cublas_int(rest < cublas_batch ? rest : cublas_batch)),
-            call);
+    const auto run = [&](auto gemm, const char* call, long long first, long long column) {
+        const long long batch = std::min(sizes.batch - first, cublas_batch);
+        const long long columns = std::min(sizes.columns - column, cublas_columns);
+        const T* const b_data = b.data + first * b.stride + column * (b.is_transposed ? b.row : 1);
+        check_cublas(gemm(cublas_on(stream), op(b), op(a), cublas_int(columns),
+                          cublas_int(sizes.rows), cublas_int(sizes.terms), &one, b_data,
+                          cublas_int(b.row), b.stride, a.data + first * a.stride, cublas_int(a.row),
+                          a.stride, &keep, result.data + first * result.stride + column,
+                          cublas_int(result.row), result.stride, cublas_int(batch)),
+                     call);
     };
     for (long long first = 0; first < sizes.batch; first += cublas_batch)
-        if constexpr (sizeof(T) == sizeof(double))
-            run(cublas().DgemmStridedBatched, "cublasDgemmStridedBatched", first);
-        else
-            run(cublas().SgemmStridedBatched, "cublasSgemmStridedBatched", first);
+        for (long long column = 0; column < sizes.columns; column += cublas_columns)
+            if constexpr (sizeof(T) == sizeof(double))
+                run(cublas().DgemmStridedBatched, "cublasDgemmStridedBatched", first, column);
+            else
+                run(cublas().SgemmStridedBatched, "cublasSgemmStridedBatched", first, column);
 }
 
 }  // namespace gradverify
