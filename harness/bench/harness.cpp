@@ -173,8 +173,14 @@ int run_bench_harness(const Suite& suite, const BenchArguments& arguments) {
     require_each_filter(arguments.filters);
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
-    WorkerPool one(worker_options(1)), all(worker_options(jobs));
+    // A worker that is replaced after its first cases would be missed for a while.
+    WorkerPoolOptions lasting = worker_options(1);
+    lasting.strict_cases = 0;
+    WorkerPool one(lasting);
     const std::string device = choose_devices(arguments.device, one).front();
+    lasting.jobs = jobs;
+    if (device == "cuda") lasting.owned_device = device;
+    WorkerPool all(lasting);
     fmt::print("bench --harness: device {}, seed {}, {}\n", device, arguments.seed,
                arguments.property == "*" ? "every property" : arguments.property);
     bool any = false;

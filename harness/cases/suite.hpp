@@ -91,6 +91,10 @@ class Suite : public CaseServer {
         return nullptr;
     }
 
+    /// Rows will be drawn from soon: what takes long to make for them may be made beside, in
+    /// threads.
+    virtual void prepare(const std::vector<Row>&, int /*threads*/) const {}
+
     struct Draw {
         std::optional<Case> drawn;
         std::string why_none;

@@ -220,9 +220,17 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
     const auto sanitizer = sanitizer_run(arguments.compute_sanitizer, arguments.device);
-    auto workers = std::make_unique<WorkerPool>(worker_options(jobs, sanitizer.get()));
+    WorkerPoolOptions with = worker_options(jobs, sanitizer.get());
+    WorkerPoolOptions one = with;
+    one.jobs = 1;
+    const auto devices = [&] {
+        WorkerPool asked(std::move(one));
+        return choose_devices(sanitizer ? "cuda" : arguments.device, asked);
+    }();
+    // compute-sanitizer watches one process's calls, each with memory of its own.
+    if (devices.back() == "cuda" && !sanitizer) with.owned_device = "cuda";
+    auto workers = std::make_unique<WorkerPool>(std::move(with));
     WorkerPool& pool = *workers;
-    const auto devices = choose_devices(sanitizer ? "cuda" : arguments.device, pool);
     const auto rows =
         select_rows(suite, Registry::instance(), arguments.filters, arguments.property, devices);
     const auto absent = absent_kernels(arguments, devices);

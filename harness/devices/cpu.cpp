@@ -10,6 +10,7 @@
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/devices/large_memory.hpp"
+#include "harness/devices/process_state.hpp"
 #include "harness/simt/simt.hpp"
 
 namespace gradverify::detail {
@@ -153,6 +154,19 @@ class CpuDevice final : public Device {
         return status;
     }
 
+    std::byte* own(int which, std::size_t bytes) override {
+        std::byte* const memory =
+            simt::buffer_region(static_cast<std::size_t>(which), bytes, simt::Edge::end);
+        if (!memory) throw std::runtime_error("not enough memory for the cpu device");
+        return memory;
+    }
+
+    void run_owned(OwnedUnit& unit) override {
+        if (unit.before) run_owned(*unit.before);
+        run_owned(unit.call);
+        if (unit.again && unit.call.status.ok()) run_owned(*unit.again);
+    }
+
     Timing time(const KernelDeclaration& kernel, const PassCall& call, const Setting& setting,
                 const TimingOptions& options) override {
         if (options.graph) return {.error = "the cpu device times no graphs"};
@@ -182,6 +196,15 @@ class CpuDevice final : public Device {
     Ceilings measure_ceilings() override { return measure_cpu_ceilings(); }
 
   private:
+    void run_owned(OwnedCall& call) {
+        if (call.given) std::memcpy(call.memory, call.given, call.bytes);
+        {
+            const ScopedProcessState state;
+            call.status = run(call.kernel, call.call, call.setting, call.delayed);
+        }
+        if (call.left) std::memcpy(call.left, call.memory, call.bytes);
+    }
+
     std::vector<std::span<std::byte>> regions_;
     std::vector<std::byte> host_[2];
     std::unique_ptr<LargeMemory> large_memory_;

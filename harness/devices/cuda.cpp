@@ -3,14 +3,24 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <new>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "harness/base/cuda_check.hpp"
 #include "harness/devices/compute_sanitizer.hpp"
+#include "harness/devices/cuda_apart_memory.hpp"
+#include "harness/devices/cuda_driver.hpp"
 #include "harness/devices/cuda_timer.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/devices/large_memory.hpp"
+#include "harness/devices/process_state.hpp"
 
 namespace gradverify::detail {
 
@@ -23,7 +33,11 @@ class CudaDevice final : public Device {
         cudaFree(block_.data);
         for (const Block& region : regions_) cudaFree(region.data);
         for (const Block& block : host_) cudaFreeHost(block.data);
-        if (stream_) cudaStreamDestroy(stream_);
+        for (const auto& lane : lanes_) {
+            cudaStreamDestroy(lane.second.stream);
+            cudaFreeHost(lane.second.told);
+            cudaEventDestroy(lane.second.by_default);
+        }
     }
 
     std::string_view name() const override { return "cuda"; }
@@ -63,34 +77,75 @@ class CudaDevice final : public Device {
 
     bool overlaps_streams() const override { return true; }
 
-    CUstream_st* stream(bool own) override {
-        if (!own) return nullptr;
-        // Non-blocking: work that the launcher puts on the default stream is not ordered with it.
-        if (!stream_)
-            GRADVERIFY_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-        return stream_;
-    }
+    CUstream_st* stream(bool own) override { return own ? lane_of(itself).stream : nullptr; }
 
     RunStatus run(const KernelDeclaration& kernel, const PassCall& call, const Setting&,
                   DelayedStream delayed) override {
-        if (delayed != DelayedStream::none)
-            delay_stream(delayed == DelayedStream::given ? call.launch.stream : nullptr);
-        RunStatus status;
-        const auto start = std::chrono::steady_clock::now();
-        status.call(kernel, call);
-        const cudaError_t launched = cudaGetLastError();
-        const cudaError_t finished = cudaDeviceSynchronize();
-        status.seconds =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        if (launched != cudaSuccess || finished != cudaSuccess) {
-            status.error = text_of(finished != cudaSuccess ? finished : launched);
-            status.not_served = status.is_refusal = false;
+        OwnedCall one{.kernel = kernel, .call = call, .setting = {}, .delayed = delayed};
+        run(one, lane_of(itself));
+        return std::move(one.status);
+    }
+
+    std::byte* own(int which, std::size_t bytes) override { return owned_[which].resize(bytes); }
+    void pin(std::span<std::byte> memory) override {
+        GRADVERIFY_CUDA_CHECK(
+            cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterDefault));
+    }
+
+    void run_owned(OwnedUnit& unit) override {
+        const Lane& lane = lane_of(unit.client);
+        upload_all(unit, lane);
+        GRADVERIFY_CUDA_CHECK(cudaDeviceSynchronize());
+        if (unit.before && !run(*unit.before, lane)) return;
+        if (!run(unit.call, lane)) return;
+        if (was_repeated(unit)) {
+            turn_over(unit, lane);
+            GRADVERIFY_CUDA_CHECK(cudaDeviceSynchronize());
+            if (!run(*unit.again, lane)) return;
         }
-        if (finished != cudaSuccess) {
-            cudaGetLastError();
-            status.device_lost = cudaDeviceSynchronize() != cudaSuccess;
+        download_last(unit, lane);
+        GRADVERIFY_CUDA_CHECK(cudaDeviceSynchronize());
+    }
+
+    // A launcher finds its memory filled on whichever stream it works. Of what it puts on another
+    // stream than the given one nothing is known here, and calls that would have to wait for the
+    // default stream would all be made one after the other.
+    void begin_owned(OwnedUnit& unit) override {
+        Lane& lane = lane_of(unit.client);
+        lane.stage = Stage::given;
+        lane.start = Clock::now();
+        upload_all(unit, lane);
+        tell(lane);
+    }
+
+    bool is_finished(OwnedUnit& unit) override {
+        Lane& lane = lane_of(unit.client);
+        if (!has_told(lane)) return false;
+        switch (lane.stage) {
+            case Stage::given:
+                if (unit.before) launch_beside(*unit.before, lane);
+                launch_beside(unit.call, lane);
+                lane.stage = was_repeated(unit) ? Stage::called_first : Stage::called;
+                break;
+            case Stage::called_first:
+                turn_over(unit, lane);
+                lane.stage = Stage::given_again;
+                break;
+            case Stage::given_again:
+                launch_beside(*unit.again, lane);
+                lane.stage = Stage::called;
+                break;
+            case Stage::called:
+                unit.call.status.seconds =
+                    std::chrono::duration<double>(Clock::now() - lane.start).count();
+                download_last(unit, lane);
+                lane.stage = Stage::copied;
+                break;
+            case Stage::copied:
+                return true;
         }
-        return status;
+        tell(lane);
+        return false;
     }
 
     Timing time(const KernelDeclaration& kernel, const PassCall& call, const Setting&,
@@ -107,10 +162,139 @@ class CudaDevice final : public Device {
     Ceilings measure_ceilings() override { return measure_cuda_ceilings(); }
 
   private:
+    using Clock = std::chrono::steady_clock;
+
     struct Block {
         void* data = nullptr;
         std::size_t bytes = 0;
     };
+
+    /// What a unit waits for.
+    enum class Stage { given, called_first, given_again, called, copied };
+
+    /// The stream that calls are given, and what is put on it beside others' calls.
+    struct Lane {
+        cudaStream_t stream = nullptr;
+        cudaEvent_t by_default = nullptr;
+        /// The stage is over when the device has written the number there, in host memory. To look
+        /// there takes a thousandth of what it takes to ask for an event.
+        std::uint32_t* told = nullptr;
+        std::uint32_t number = 0, looks = 0;
+        Stage stage = Stage::copied;
+        Clock::time_point start{};
+    };
+
+    static constexpr int itself = -1;
+
+    /// A client's, or that of the calls that are this process's own.
+    Lane& lane_of(int client) {
+        Lane& lane = lanes_[client];
+        if (lane.stream) return lane;
+        GRADVERIFY_CUDA_CHECK(cudaEventCreateWithFlags(&lane.by_default, cudaEventDisableTiming));
+        // A line of the cache to itself.
+        void* line = nullptr;
+        GRADVERIFY_CUDA_CHECK(cudaHostAlloc(&line, 64, cudaHostAllocMapped));
+        lane.told = new (line) std::uint32_t(0);
+        // Non-blocking: work that the launcher puts on the default stream is not ordered with it.
+        GRADVERIFY_CUDA_CHECK(cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking));
+        return lane;
+    }
+
+    static void tell(Lane& lane) {
+        void* on_device = nullptr;
+        GRADVERIFY_CUDA_CHECK(cudaHostGetDevicePointer(&on_device, lane.told, 0));
+        static auto* const write =
+            of_driver<decltype(cuStreamWriteValue32)>("cuStreamWriteValue32_v2");
+        check_driver(write(lane.stream, reinterpret_cast<CUdeviceptr>(on_device), ++lane.number,
+                           CU_STREAM_WRITE_VALUE_DEFAULT),
+                     "cuStreamWriteValue32");
+    }
+
+    static bool has_told(Lane& lane) {
+        if (std::atomic_ref(*lane.told).load(std::memory_order_acquire) == lane.number) return true;
+        // A device that is lost tells nothing.
+        constexpr std::uint32_t looks_between = 1000;
+        if (++lane.looks % looks_between != 0) return false;
+        const cudaError_t state = cudaStreamQuery(lane.stream);
+        if (state != cudaErrorNotReady) GRADVERIFY_CUDA_CHECK(state);
+        return false;
+    }
+
+    static void upload(const OwnedCall& call, cudaStream_t stream) {
+        if (call.given)
+            GRADVERIFY_CUDA_CHECK(cudaMemcpyAsync(call.memory, call.given, call.bytes,
+                                                  cudaMemcpyHostToDevice, stream));
+    }
+    static void download(const OwnedCall& call, cudaStream_t stream) {
+        GRADVERIFY_CUDA_CHECK(
+            cudaMemcpyAsync(call.left, call.memory, call.bytes, cudaMemcpyDeviceToHost, stream));
+    }
+
+    static bool was_repeated(const OwnedUnit& unit) { return unit.again && unit.call.status.ok(); }
+
+    static void upload_all(const OwnedUnit& unit, const Lane& lane) {
+        if (unit.before) upload(*unit.before, lane.stream);
+        upload(unit.call, lane.stream);
+    }
+    static void turn_over(const OwnedUnit& unit, const Lane& lane) {
+        download(unit.call, lane.stream);
+        upload(*unit.again, lane.stream);
+    }
+    static void download_last(const OwnedUnit& unit, const Lane& lane) {
+        download(was_repeated(unit) ? *unit.again : unit.call, lane.stream);
+    }
+
+    /// One delay does for all calls that are made while it lasts.
+    void delay_default_stream() {
+        const auto now = Clock::now();
+        if (now - default_delayed_ < stream_delay / 2) return;
+        delay_stream(nullptr);
+        default_delayed_ = now;
+    }
+
+    /// Calls the launcher.
+    void launch(OwnedCall& call, const Lane& lane) {
+        cudaStream_t& given = call.call.launch.stream;
+        if (given) given = lane.stream;
+        if (call.delayed == DelayedStream::given) delay_stream(given);
+        if (call.delayed == DelayedStream::default_stream) delay_default_stream();
+        const ScopedProcessState state;
+        const auto start = Clock::now();
+        call.status.call(call.kernel, call.call);
+        call.launcher_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        if (const cudaError_t launched = cudaGetLastError(); launched != cudaSuccess)
+            fail(call.status, launched);
+    }
+
+    /// An error that does not pass may be that of another's call.
+    void launch_beside(OwnedCall& call, const Lane& lane) {
+        launch(call, lane);
+        if (!call.call.launch.stream) {
+            GRADVERIFY_CUDA_CHECK(cudaEventRecord(lane.by_default, nullptr));
+            GRADVERIFY_CUDA_CHECK(cudaStreamWaitEvent(lane.stream, lane.by_default, 0));
+        }
+        const cudaError_t state = cudaStreamQuery(lane.stream);
+        if (state != cudaErrorNotReady) GRADVERIFY_CUDA_CHECK(state);
+    }
+
+    /// Calls the launcher and waits; false once the device was lost.
+    bool run(OwnedCall& call, const Lane& lane) {
+        const auto start = Clock::now();
+        launch(call, lane);
+        const cudaError_t finished = cudaDeviceSynchronize();
+        const std::chrono::duration<double> taken = Clock::now() - start;
+        call.status.seconds = taken.count();
+        if (finished == cudaSuccess) return true;
+        fail(call.status, finished);
+        cudaGetLastError();
+        call.status.device_lost = cudaDeviceSynchronize() != cudaSuccess;
+        return !call.status.device_lost;
+    }
+
+    static void fail(RunStatus& status, cudaError_t error) {
+        status.error = text_of(error);
+        status.not_served = status.is_refusal = false;
+    }
 
     static std::byte* exactly(Block& block, std::size_t bytes) {
         if (bytes != block.bytes) {
@@ -152,8 +336,10 @@ class CudaDevice final : public Device {
     std::vector<Block> regions_;  ///< where they are apart
     std::vector<std::span<std::byte>> copied_;
     Block host_[2];
+    std::map<int, ApartMemory> owned_;
     std::unique_ptr<LargeMemory> large_memory_;
-    cudaStream_t stream_ = nullptr;
+    std::map<int, Lane> lanes_;
+    Clock::time_point default_delayed_{};
 };
 
 }  // namespace

@@ -212,13 +212,6 @@ void take_samples(Calls& calls, const TimingOptions& options, Timing& timing) {
 
 }  // namespace
 
-void delay_stream(CUstream_st* stream) {
-    // The delay does no harm to correct work.
-    GRADVERIFY_CUDA_CHECK(cudaLaunchHostFunc(
-        stream, [](void*) { std::this_thread::sleep_for(std::chrono::microseconds(500)); },
-        nullptr));
-}
-
 Timing time_on_cuda(const KernelDeclaration& kernel, const PassCall& call,
                     std::span<std::byte> block, const TimingOptions& options) {
     Timing timing;

@@ -2,6 +2,7 @@
 // Times a kernel's calls on the CUDA device, by events, and measures what the device itself can do.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 
@@ -10,7 +11,10 @@
 
 namespace gradverify::detail {
 
-/// Makes a stream wait for longer than a launcher takes to launch what it launches.
+/// Twice as long as launchers take to launch what they launch, or longer.
+inline constexpr std::chrono::microseconds stream_delay{500};
+
+/// Keeps a stream busy for so long. Defined in cuda_delay.cu.
 void delay_stream(CUstream_st* stream);
 
 /// Times calls by turns on the block of the call's buffers and on copies of it. Without graphs they

@@ -12,13 +12,33 @@
 
 namespace gradverify {
 
+namespace {
+
+std::unique_ptr<Device>& device_in_use(std::string_view name) {
+    static std::map<std::string, std::unique_ptr<Device>> devices;
+    return devices[std::string(name)];
+}
+
+}  // namespace
+
 LargeMemory& Device::large_memory() {
     throw std::logic_error(fmt::format("{} has no large memory", name()));
 }
 
+std::byte* Device::own(int, std::size_t) {
+    throw std::logic_error(fmt::format("{} serves no clients", name()));
+}
+
+void Device::run_owned(OwnedUnit&) {
+    throw std::logic_error(fmt::format("{} serves no clients", name()));
+}
+
+void replace_device(std::unique_ptr<Device> device) {
+    device_in_use(device->name()) = std::move(device);
+}
+
 Device& device_named(std::string_view name) {
-    static std::map<std::string, std::unique_ptr<Device>> devices;
-    std::unique_ptr<Device>& device = devices[std::string(name)];
+    std::unique_ptr<Device>& device = device_in_use(name);
     if (!device) {
         if (const std::string why = why_unavailable(name); !why.empty())
             throw EnvironmentError(fmt::format("device {}: {}", name, why));

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ struct RunStatus {
     bool not_served = false;
     bool is_refusal = false;   ///< not served since the kernel refuses
     bool device_lost = false;  ///< this process can't use the device any more (a sticky CUDA error)
+    bool lost_before = false;  ///< the run before has lost it, and the error is of that one
 
     bool ok() const { return error.empty(); }
     /// Calls the launcher; an exception becomes the error, or a refusal.
@@ -48,6 +50,36 @@ struct PlacedBuffer {
 enum class DelayedStream { none, given, default_stream };
 
 class LargeMemory;
+
+/// Runs of a kernel with no other process's run of it between.
+struct RunSequence {
+    bool has_before = false;     ///< the first one is made for what it leaves behind alone
+    bool is_repeated = false;    ///< the last one is made again in the same memory
+    bool uploads_again = false;  ///< which then holds what was uploaded, not what the first left
+};
+
+/// A call on memory of its own, beside which others have theirs.
+struct OwnedCall {
+    const KernelDeclaration& kernel;
+    PassCall call;
+    Setting setting;
+    DelayedStream delayed = DelayedStream::none;
+    std::byte* memory = nullptr;
+    std::size_t bytes = 0;
+    /// Host memory that is copied there before the call, and from there after it; null for neither.
+    const std::byte* given = nullptr;
+    std::byte* left = nullptr;
+    RunStatus status{};
+    double launcher_seconds = 0.0;  ///< on the host, where the kernel's own are apart from them
+};
+
+/// Calls of a client that are made one directly after the other.
+struct OwnedUnit {
+    int client = 0;
+    std::optional<OwnedCall> before;  ///< whatever comes of it
+    OwnedCall call;
+    std::optional<OwnedCall> again;  ///< in the memory of `call`, unless that failed
+};
 
 /// Runs kernels. One of each kind per process; used from one thread.
 class Device {
@@ -83,6 +115,26 @@ class Device {
     virtual RunStatus run(const KernelDeclaration& kernel, const PassCall& call,
                           const Setting& setting, DelayedStream delayed) = 0;
 
+    /// What the next runs are. Where they are made all at once, the first of them to return says
+    /// nothing of the run before, and the next one does.
+    virtual void begin(const RunSequence&) {}
+
+    /// Block `which` of device memory, in place of what it was.
+    /// **Errors** std::runtime_error when there is not enough.
+    virtual std::byte* own(int which, std::size_t bytes);
+    /// Makes copies from and to this host memory fast, which takes about a millisecond per MiB.
+    /// **Errors** std::runtime_error.
+    virtual void pin(std::span<std::byte>) {}
+    /// Makes calls of a client, waits after each, and says which of them has lost the device.
+    virtual void run_owned(OwnedUnit& unit);
+    /// Begins them beside what was begun for other clients, whose calls of the same kernels share
+    /// its variables, and without regard to work on another stream than the given one. The unit
+    /// must stay where it is.
+    /// **Errors** std::runtime_error once the device is lost, by whichever of them; so below.
+    virtual void begin_owned(OwnedUnit& unit) { run_owned(unit); }
+    /// Goes on with what was begun; whether it is finished.
+    virtual bool is_finished(OwnedUnit&) { return true; }
+
     /// Times a launcher on the buffers placed last; the outputs are undefined afterwards.
     virtual Timing time(const KernelDeclaration& kernel, const PassCall& call,
                         const Setting& setting, const TimingOptions& options) = 0;
@@ -97,6 +149,8 @@ class Device {
 /// The device of this name in this process, made at the first call.
 /// **Errors** std::invalid_argument for an unknown name, EnvironmentError where unavailable.
 Device& device_named(std::string_view name);
+/// Puts a device in the place of the one of its name.
+void replace_device(std::unique_ptr<Device> device);
 
 /// Why a device can't be used; empty when it can. Call it in a worker: "cuda" touches the runtime.
 std::string why_unavailable(std::string_view name);

@@ -15,6 +15,16 @@ namespace {
 
 bool lost = false;
 
+/// Noted so that a death is charged to the launcher.
+RunStatus run_noted(Device& device, const KernelDeclaration& kernel, const PassCall& call,
+                    const Setting& setting, DelayedStream delayed) {
+    const ScopedProcessState state;
+    const NotedLaunch launch;
+    RunStatus status = device.run(kernel, call, setting, delayed);
+    lost |= status.device_lost;
+    return status;
+}
+
 /// The input that this call writes an output over; nothing when the output has its own buffer.
 std::optional<std::size_t> written_over(const Call& call, const KernelDeclaration& declaration,
                                         const std::string& output) {
@@ -69,6 +79,10 @@ struct Buffers {
     }
 };
 
+CallResult lost_before(const Call& call, const RunStatus& status) {
+    return {.error = status.error + " in the call before, on " + call.before->problem.print()};
+}
+
 /// One call's buffers, filled and uploaded, and the calls on them.
 class Rig {
   public:
@@ -89,9 +103,15 @@ class Rig {
 
     void upload() { arena_.upload(); }
 
+    RunStatus launch() {
+        return run_noted(call_.device, declaration_, pass_call(), call_.setting,
+                         call_.surroundings.delayed);
+    }
+
     CallResult run() {
-        RunStatus status = run_launcher(call_.device, declaration_, pass_call(), call_.setting,
-                                        call_.surroundings.delayed);
+        RunStatus status = launch();
+        if (status.lost_before) return lost_before(call_, status);
+        if (status.not_served) throw NotServed(status.error, status.is_refusal);
         CallResult result{.error = status.error,
                           .seconds = status.seconds,
                           .findings = std::move(status.findings),
@@ -149,6 +169,10 @@ class Rig {
     std::vector<TensorView> tensors_;
 };
 
+RunStatus run_before(const Call& call) {
+    return call.before ? Rig(*call.before).launch() : RunStatus{};
+}
+
 }  // namespace
 
 Launch launch_of(Device& device, const KernelDeclaration& kernel, const Problem& problem,
@@ -162,13 +186,7 @@ Launch launch_of(Device& device, const KernelDeclaration& kernel, const Problem&
 
 RunStatus run_launcher(Device& device, const KernelDeclaration& kernel, const PassCall& call,
                        const Setting& setting, DelayedStream delayed) {
-    RunStatus status;
-    {
-        const ScopedProcessState state;
-        const NotedLaunch launch;
-        status = device.run(kernel, call, setting, delayed);
-    }
-    lost |= status.device_lost;
+    RunStatus status = run_noted(device, kernel, call, setting, delayed);
     if (status.not_served) throw NotServed(status.error, status.is_refusal);
     return status;
 }
@@ -178,14 +196,28 @@ std::string CallResult::complaint() const {
     return stray_writes.empty() ? std::string() : stray_writes.front();
 }
 
-CallResult call_kernel(const Call& call) { return Rig(call).run(); }
+CallResult call_kernel(const Call& call) {
+    call.device.begin({.has_before = call.before != nullptr});
+    const RunStatus before = run_before(call);
+    if (before.device_lost) return lost_before(call, before);
+    CallResult result = Rig(call).run();
+    result.seconds += before.seconds;
+    return result;
+}
 
 std::pair<CallResult, CallResult> call_kernel_twice(const Call& call) {
+    const KernelDeclaration& declaration = *call.kernel.on(call.device.name());
+    const bool uploads_again = declaration.adds_to_some() || !declaration.aliases.empty();
+    call.device.begin({.has_before = call.before != nullptr,
+                       .is_repeated = true,
+                       .uploads_again = uploads_again});
+    const RunStatus before = run_before(call);
+    if (before.device_lost) return {lost_before(call, before), lost_before(call, before)};
     Rig rig(call);
     CallResult first = rig.run();
+    first.seconds += before.seconds;
     if (!first.ran()) return {first, first};
-    const KernelDeclaration& declaration = *call.kernel.on(call.device.name());
-    if (declaration.adds_to_some() || !declaration.aliases.empty()) rig.upload();
+    if (uploads_again) rig.upload();
     return {std::move(first), rig.run()};
 }
 

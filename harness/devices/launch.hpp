@@ -25,6 +25,9 @@ struct Call {
     /// The outputs before the call, of a kernel that adds to them.
     std::span<const Array<double>> initial_outputs;
     bool checked = false;  ///< by the kernel's checked variant, which must exist
+    /// A call that is made directly before, for what it leaves behind. Whether it succeeds does not
+    /// matter, but if it loses the device, that is this call's error. Null for none.
+    const Call* before = nullptr;
 };
 
 struct CallResult {
@@ -38,7 +41,7 @@ struct CallResult {
     std::vector<std::vector<std::int64_t>> untouched;
     /// One sentence for each buffer that was written where it must not be.
     std::vector<std::string> stray_writes;
-    double seconds = 0.0;
+    double seconds = 0.0;  ///< with those of the call before
     /// See RunStatus.
     std::vector<std::string> findings;
     std::uint64_t accesses_checked = 0;

@@ -87,7 +87,10 @@ class Check {
           pool_(pool),
           observer_(observer),
           turns_(by_property(suite, rows), options.seconds.has_value()) {
-        for (const Row& row : rows) rows_.push_back(serving_of(row));
+        for (const Row& row : rows) {
+            rows_.push_back(serving_of(row));
+            set_kind(rows_.size() - 1);
+        }
     }
 
     std::vector<RowResult> run() {
@@ -216,8 +219,15 @@ class Check {
 
     /// Fills the pipes; false when nothing runs and nothing is to be submitted.
     bool submit_some() {
-        while (pool_.has_room()) {
-            const auto which = turns_.next([&](std::size_t row) { return turn_of(rows_[row]); });
+        if (rows_left_ != pool_.rows_left()) {
+            rows_left_ = pool_.rows_left();
+            for (std::size_t i = 0; i < rows_.size(); ++i) set_kind(i);
+        }
+        for (;;) {
+            const Room room{pool_.has_room(), pool_.has_room_for_left(),
+                            pool_.has_room() && may_run_one()};
+            const auto which =
+                turns_.next(room, [&](std::size_t row) { return turn_of(rows_[row]); });
             if (!which) break;
             submit(*which, rows_[*which]);
             time_.case_is_submitted();
@@ -228,13 +238,20 @@ class Check {
 
     Turn turn_of(const Serving& serving) const {
         if (!has_more(serving)) return Turn::never;
-        return takes_more(serving) && may_run(serving) ? Turn::now : Turn::later;
+        return takes_more(serving) ? Turn::now : Turn::later;
+    }
+
+    void set_kind(std::size_t which) {
+        const Row& row = rows_[which].result.row;
+        const bool is_left = pool_.is_left({row.kernel, row.device, row.property_name()});
+        turns_.set_kind(which, rows_[which].runs_alone ? RowKind::one_at_a_time
+                               : is_left               ? RowKind::left_by_clients
+                                                       : RowKind::usual);
     }
 
     /// Where two rows that run one at a time had a case each, one worker would wait for the other.
-    bool may_run(const Serving& serving) const {
-        return !serving.runs_alone ||
-               (alone_in_flight_ == 0 && !(shrinking_ && shrinking_->runs_alone));
+    bool may_run_one() const {
+        return alone_in_flight_ == 0 && !(shrinking_ && shrinking_->runs_alone);
     }
 
     /// A case of the row is given to a worker, or comes back.
@@ -567,6 +584,7 @@ class Check {
     std::vector<Serving> rows_;
     std::set<std::int64_t> running_;  ///< tickets
     Turns turns_;
+    std::size_t rows_left_ = 0;         ///< by clients, when it was last asked
     std::int64_t alone_in_flight_ = 0;  ///< cases of rows that run one at a time
     std::map<const Kernel*, std::vector<Problem>> failing_problems_;  ///< as shrunk
     std::map<std::pair<const Kernel*, std::string>, std::vector<Problem>> explained_;
@@ -588,6 +606,8 @@ class Check {
 std::vector<RowResult> check_rows(const Suite& suite, const std::vector<Row>& rows,
                                   const CheckOptions& options, WorkerPool& pool,
                                   const CheckObserver& observer) {
+    if (!options.exhaustive && options.problems.empty())
+        suite.prepare(rows, std::max(pool.jobs() / 4, 1));
     return Check(suite, rows, options, pool, observer).run();
 }
 

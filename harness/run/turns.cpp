@@ -15,41 +15,62 @@ constexpr double unknown_seconds = 1.0;
 Turns::Turns(std::vector<std::size_t> order, bool shares_time)
     : order_(std::move(order)), shares_time_(shares_time), rows_(order_.size()) {
     for (std::size_t i = 0; i < order_.size(); ++i) {
-        rows_[order_[i]].place = i;
-        if (shares_time_) waiting_.insert({0.0, i});
+        Spent& spent = rows_[order_[i]];
+        spent.place = i;
+        if (shares_time_) waiting(spent).insert({spent.key, i});
     }
 }
 
-std::optional<std::size_t> Turns::next(const std::function<Turn(std::size_t)>& turn_of) {
+void Turns::set_kind(std::size_t row, RowKind kind) {
+    Spent& spent = rows_[row];
+    const bool was_waiting = waiting(spent).erase({spent.key, spent.place}) > 0;
+    spent.kind = kind;
+    if (was_waiting) waiting(spent).insert({spent.key, spent.place});
+}
+
+std::optional<std::size_t> Turns::next(const Room& room,
+                                       const std::function<Turn(std::size_t)>& turn_of) {
     if (!shares_time_) {
         for (std::size_t i = 0; i < order_.size(); ++i) {
             const std::size_t row = order_[next_place_];
             next_place_ = (next_place_ + 1) % order_.size();
-            if (!rows_[row].is_out) {
+            Spent& spent = rows_[row];
+            if (!spent.is_out && room[static_cast<std::size_t>(spent.kind)]) {
                 const Turn turn = turn_of(row);
                 if (turn == Turn::now) return row;
-                rows_[row].is_out = turn == Turn::never;
+                spent.is_out = turn == Turn::never;
             }
         }
         return std::nullopt;
     }
-    for (auto key = waiting_.begin(); key != waiting_.end();) {
+    std::optional<Key> next;
+    for (std::size_t kind = 0; kind < room.size(); ++kind)
+        if (room[kind])
+            if (const auto found = first(waiting_[kind], turn_of);
+                found && (!next || *found < *next))
+                next = found;
+    return next ? std::optional(order_[next->second]) : std::nullopt;
+}
+
+std::optional<Turns::Key> Turns::first(std::set<Key>& waiting,
+                                       const std::function<Turn(std::size_t)>& turn_of) {
+    for (auto key = waiting.begin(); key != waiting.end();) {
         const std::size_t row = order_[key->second];
         const Turn turn = turn_of(row);
-        if (turn == Turn::now) return row;
+        if (turn == Turn::now) return *key;
         rows_[row].is_out = turn == Turn::never;
-        key = rows_[row].is_out ? waiting_.erase(key) : std::next(key);
+        key = rows_[row].is_out ? waiting.erase(key) : std::next(key);
     }
     return std::nullopt;
 }
 
 void Turns::move(Spent& spent) {
     if (!shares_time_ || spent.is_out) return;
-    waiting_.erase({spent.key, spent.place});
+    waiting(spent).erase({spent.key, spent.place});
     const double each =
         spent.ended > 0 ? spent.seconds / static_cast<double>(spent.ended) : unknown_seconds;
     spent.key = spent.seconds + each * static_cast<double>(spent.running);
-    waiting_.insert({spent.key, spent.place});
+    waiting(spent).insert({spent.key, spent.place});
 }
 
 void Turns::began(std::size_t row) {

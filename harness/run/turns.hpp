@@ -4,6 +4,7 @@
 // however dear a row's cases are.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -16,19 +17,29 @@ namespace gradverify {
 
 enum class Turn { now, later, never };
 
+/// Rows that wait for the same workers.
+enum class RowKind { usual, left_by_clients, one_at_a_time };
+/// By kind: whether there is room for a case.
+using Room = std::array<bool, 3>;
+
 class Turns {
   public:
     /// `order`: all rows, in which they have their first turns.
     Turns(std::vector<std::size_t> order, bool shares_time);
 
-    /// The next row whose turn is now; nothing without one. One that says never is not asked again.
-    std::optional<std::size_t> next(const std::function<Turn(std::size_t)>& turn_of);
+    /// A row is of the usual kind at first.
+    void set_kind(std::size_t row, RowKind kind);
+    /// The next row there is room for whose turn is now; nothing without one. One that says never
+    /// is not asked again.
+    std::optional<std::size_t> next(const Room& room,
+                                    const std::function<Turn(std::size_t)>& turn_of);
     void began(std::size_t row);
     void ended(std::size_t row, double seconds);
 
   private:
     struct Spent {
         std::size_t place = 0;  ///< in the order
+        RowKind kind = RowKind::usual;
         double seconds = 0.0, key = 0.0;
         std::int64_t ended = 0, running = 0;
         bool is_out = false;
@@ -36,12 +47,18 @@ class Turns {
     using Key = std::pair<double, std::size_t>;  ///< expected seconds, place
 
     void move(Spent& spent);
+    std::set<Key>& waiting(const Spent& spent) {
+        return waiting_[static_cast<std::size_t>(spent.kind)];
+    }
+    /// The first of a kind whose turn is now.
+    std::optional<Key> first(std::set<Key>& waiting,
+                             const std::function<Turn(std::size_t)>& turn_of);
 
     std::vector<std::size_t> order_;
     bool shares_time_;
     std::size_t next_place_ = 0;
     std::vector<Spent> rows_;
-    std::set<Key> waiting_;
+    std::array<std::set<Key>, 3> waiting_;  ///< by kind
 };
 
 }  // namespace gradverify

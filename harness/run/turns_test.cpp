@@ -9,10 +9,12 @@ using namespace gradverify;
 
 namespace {
 
+constexpr Room all{true, true, true};
+
 std::vector<std::size_t> served(Turns& turns, int cases, const std::vector<double>& seconds) {
     std::vector<std::size_t> rows;
     for (int i = 0; i < cases; ++i) {
-        rows.push_back(turns.next([](std::size_t) { return Turn::now; }).value());
+        rows.push_back(turns.next(all, [](std::size_t) { return Turn::now; }).value());
         turns.began(rows.back());
         turns.ended(rows.back(), seconds[rows.back()]);
     }
@@ -36,7 +38,7 @@ TEST_CASE("what a row's running cases will take is expected of those before") {
     CHECK(served(turns, 2, {0.1, 0.5}) == std::vector<std::size_t>{0, 1});
     std::vector<std::size_t> rows;
     for (int i = 0; i < 6; ++i) {
-        rows.push_back(turns.next([](std::size_t) { return Turn::now; }).value());
+        rows.push_back(turns.next(all, [](std::size_t) { return Turn::now; }).value());
         turns.began(rows.back());
     }
     // 0.2, 0.3, 0.4 and 0.5 seconds of the first, and of two that have had the same the first.
@@ -51,11 +53,41 @@ TEST_CASE("a row waits for its turn, and one that takes no more is not asked aga
             ++asked[row];
             return row == 0 ? Turn::never : row == 1 ? Turn::later : Turn::now;
         };
-        CHECK(turns.next(turn_of) == 2);
-        CHECK(turns.next(turn_of) == 2);
+        CHECK(turns.next(all, turn_of) == 2);
+        CHECK(turns.next(all, turn_of) == 2);
         CHECK(asked == std::vector<int>{1, 2, 2});
         const auto none = [](std::size_t) { return Turn::later; };
-        CHECK_FALSE(turns.next(none));
-        CHECK(turns.next([](std::size_t row) { return row == 1 ? Turn::now : Turn::later; }) == 1);
+        CHECK_FALSE(turns.next(all, none));
+        CHECK(turns.next(all, [](std::size_t row) { return row == 1 ? Turn::now : Turn::later; }) ==
+              1);
     }
+}
+
+TEST_CASE("a row that waits for workers without room keeps none waiting, and is not asked") {
+    for (const bool shares_time : {false, true}) {
+        CAPTURE(shares_time);
+        Turns turns({0, 1, 2, 3}, shares_time);
+        turns.set_kind(0, RowKind::left_by_clients);
+        turns.set_kind(1, RowKind::one_at_a_time);
+        std::vector<int> asked(4);
+        const auto now = [&](std::size_t row) {
+            ++asked[row];
+            return Turn::now;
+        };
+        CHECK(turns.next({true, false, false}, now) == 2);
+        CHECK(turns.next({false, false, true}, now) == 1);
+        CHECK(turns.next({false, true, false}, now) == 0);
+        CHECK_FALSE(turns.next({false, false, false}, now));
+        CHECK(asked == std::vector<int>{1, 1, 1, 0});
+        turns.set_kind(3, RowKind::left_by_clients);
+        turns.set_kind(0, RowKind::usual);
+        CHECK(turns.next({false, true, false}, now) == 3);
+        CHECK(turns.next({true, false, false}, now) == 0);
+    }
+}
+
+TEST_CASE("under a time limit the row of any kind comes next that has had the least time") {
+    Turns turns({0, 1}, true);
+    turns.set_kind(1, RowKind::left_by_clients);
+    CHECK(served(turns, 6, {1.0, 2.0}) == std::vector<std::size_t>{0, 1, 0, 0, 1, 0});
 }

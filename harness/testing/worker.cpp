@@ -18,6 +18,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
 #include "harness/devices/call_note.hpp"
+#include "harness/devices/device.hpp"
 #include "harness/workers/compute_sanitizer.hpp"
 #include "harness/workers/protocol.hpp"
 #include "harness/workers/worker.hpp"
@@ -173,6 +174,8 @@ Outcome obey(std::string_view text) {
         end_without_device("bad_partner lost the device");
     }
     if (word == "no_device") throw EnvironmentError("device cuda: gone");
+    // A client leaves this to a worker that uses the device itself.
+    if (word.starts_with("use_device")) device_named("cpu").large_memory();
     std::optional<Outcome> left;
     {
         const NotedLaunch launch;
@@ -190,11 +193,14 @@ Outcome obey(std::string_view text) {
     }
     if (word == "spin_100") spin_ms(100);
     if (word == "sleep_20") sleep_ms(20);
-    if (word == "sleep_300") sleep_ms(300);
+    if (word == "sleep_300" || word == "use_device_300") sleep_ms(300);
     const bool errs = word == "err_at_2_fail_at_4" && index == 2;
     // The case that ends a row is slow, so that the answers behind it overtake it.
     if (errs || (word == "fail_from_3" && index == 3)) sleep_ms(50);
     if (errs) return Outcome::errored("no memory");
+    // Only a client's device has no unmapped edges.
+    if (word == "fail_for_client" && !device_named("cpu").has_unmapped_edges())
+        return Outcome::failed("not alone");
     if (fails(word, index)) return Outcome::failed("case " + std::to_string(index));
     if (word == "pass_if_redrawn" && index < 1000) return {.verdict = Verdict::vacuous};
     if (word == "pass_at_1" && index != 1) return {.verdict = Verdict::vacuous};
@@ -206,7 +212,7 @@ Outcome obey(std::string_view text) {
     if (word == "skip") outcome = Outcome::skipped("no partner");
     if (word == "error") outcome = Outcome::errored("no memory");
     if (word == "echo") outcome.message = text;
-    if (word == "pid") outcome.message = std::to_string(getpid());
+    if (word == "pid" || word.starts_with("use_device")) outcome.message = std::to_string(getpid());
     outcome.error_over_bound = 0.25;
     outcome.multiply_adds = 7.0;
     outcome.seconds_total = outcome.seconds_cpu = word == "sleep_20" ? 0.02 : 0x1p-10;

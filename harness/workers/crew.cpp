@@ -30,6 +30,8 @@ constexpr int device_attempts = 3;
 // What goes on beside a lone worker is looked after this often.
 constexpr double meanwhile_seconds = 0.005;
 constexpr auto device_pause = std::chrono::milliseconds(500);
+constexpr int no_client = -1;
+constexpr int clients_per_job = 2;
 
 /// Nothing for a line that is no answer: a kernel wrote it.
 std::optional<Answer> answer_in(const std::string& line) {
@@ -51,7 +53,9 @@ struct Crew::Worker {
     std::deque<Task> waiting;      ///< not yet written to the pipe
     std::deque<Task> running;      ///< written, not yet answered; the first one is being run
     WorkerHistory history;         ///< answered by this process
+    int client = no_client;        ///< its place among the owner's clients
 
+    bool is_client() const { return client != no_client; }
     std::size_t load() const { return waiting.size() + running.size(); }
     /// The first task runs from now on. Prints of shrinking's trials are not shown.
     void begin_first() {
@@ -67,11 +71,17 @@ Crew::Crew(WorkerPoolOptions options, const TimeLimits& limits, std::set<std::st
     // The workers share three quarters of this machine's memory.
     if (options_.memory_bytes == 0)
         options_.memory_bytes = physical_memory_bytes() / 4 * 3 / static_cast<std::size_t>(jobs);
-    for (int i = 0; i < jobs; ++i) {
-        workers_.push_back(std::make_unique<Worker>());
-        workers_.back()->strict_left = options_.strict_cases;
-        start(*workers_.back());
+    if (jobs == 1 || options_.owned_device.empty()) {
+        for (int i = 0; i < jobs; ++i) start(add(no_client));
+        return;
     }
+    const int clients = clients_per_job * jobs;
+    owner_.emplace(options_.command, options_.owned_device, clients, options_.strict_cases,
+                   options_.forks);
+    using_device_ = static_cast<std::size_t>(std::clamp(jobs / 4, 1, 4));
+    // They start when there is something for them.
+    for (std::size_t i = 0; i < using_device_; ++i) add(no_client);
+    for (int i = 0; i < clients; ++i) start(add(i));
 }
 
 Crew::~Crew() {
@@ -84,36 +94,61 @@ Crew::~Crew() {
         if (worker->process.runs()) worker->process.end(exit_seconds);
 }
 
+Crew::Worker& Crew::add(int client) {
+    Worker& added = *workers_.emplace_back(std::make_unique<Worker>());
+    added.strict_left = options_.strict_cases;
+    added.client = client;
+    return added;
+}
+
 void Crew::start(Worker& worker) {
     worker.greeted = worker.retiring = false;
-    worker.process.start(options_.command, worker.strict_left > 0, options_.forks.get());
+    worker.process.start(options_.command, worker.strict_left > 0,
+                         worker.is_client() ? owner_->exchange_fd() : -1, options_.forks.get());
+    if (worker.is_client()) worker.process.send(owner_->greeting(worker.client));
     for (const std::string& kernel : distrusted_) worker.process.send(encode(Distrust{kernel}));
 }
 
-std::span<const std::unique_ptr<Crew::Worker>> Crew::taking() const {
-    const std::span<const std::unique_ptr<Worker>> all(workers_);
-    return all.subspan(keeps_first_ && all.size() > 1 ? 1 : 0);
+Crew::Workers Crew::taking() const {
+    const bool is_first_kept = keeps_first_ && workers_.size() > 1;
+    return Workers(workers_).subspan(owner_ ? using_device_ : is_first_kept ? 1 : 0);
+}
+
+Crew::Workers Crew::using_device(bool is_large) const {
+    const Workers all = Workers(workers_).first(using_device_);
+    if (is_large) return all.first(1);
+    return keeps_first_ && all.size() > 1 ? all.subspan(1) : all;
+}
+
+Crew::Worker& Crew::least_busy(Workers workers) {
+    return **std::ranges::min_element(workers, {},
+                                      [](const auto& worker) { return worker->load(); });
 }
 
 std::size_t Crew::most_tasks() const {
     return keeps_first_ && workers_.size() == 1 ? 2 : options_.depth;
 }
 
-bool Crew::has_room() const {
-    return std::ranges::any_of(taking(),
-                               [&](const auto& worker) { return worker->load() < most_tasks(); });
+bool Crew::has_room() const { return least_busy(taking()).load() < most_tasks(); }
+
+bool Crew::has_room_for_left() const {
+    return owner_ && least_busy(using_device(false)).load() < options_.depth;
 }
 
 void Crew::give(Task task) {
-    Worker& least_busy =
-        **std::ranges::min_element(taking(), {}, [](const auto& worker) { return worker->load(); });
-    least_busy.waiting.push_back(std::move(task));
-    send(least_busy);
+    const bool is_left = left_by_clients_.contains(task.work.row());
+    Worker& worker = least_busy(is_left ? using_device(task.work.is_large) : taking());
+    put(worker, std::move(task));
+}
+
+void Crew::put(Worker& worker, Task task) {
+    worker.waiting.push_back(std::move(task));
+    send(worker);
 }
 
 void Crew::give_first(Task task) {
     Worker& first = *workers_.front();
-    first.waiting.push_back(std::move(task));
+    first.waiting.push_front(std::move(task));
     send(first);
 }
 
@@ -131,8 +166,11 @@ void Crew::distrust(const std::set<std::string>& kernels) {
 
 void Crew::send(Worker& worker) {
     if (!worker.process.runs() && !worker.waiting.empty()) start(worker);
+    // Nothing is to lie in a pipe before what the first worker is kept for.
+    const bool is_kept = owner_ && &worker == workers_.front().get();
+    const std::size_t depth = is_kept ? 1 : options_.depth;
     while (worker.greeted && !worker.retiring && !worker.process.has_unsent() &&
-           !worker.waiting.empty() && worker.running.size() < options_.depth) {
+           !worker.waiting.empty() && worker.running.size() < depth) {
         worker.running.push_back(std::move(worker.waiting.front()));
         worker.waiting.pop_front();
         if (worker.running.size() == 1) worker.begin_first();
@@ -154,21 +192,43 @@ bool Crew::take(Worker& worker, const std::string& line) {
         await_device(unreachable->why);
         return true;
     }
+    Task& task = worker.running.front();
+    const bool is_case = std::holds_alternative<RunCase>(task.work.request);
+    const auto leave = [&] {
+        put(least_busy(using_device(task.work.is_large || !is_case)), std::move(task));
+        begin_next(worker);
+        return true;
+    };
+    if (std::holds_alternative<Elsewhere>(*answer) && worker.is_client()) {
+        if (is_case) left_by_clients_.insert(task.work.row());
+        return leave();
+    }
     auto* const outcome = std::get_if<Outcome>(&*answer);
     if (!outcome) return false;
-    Task& task = worker.running.front();
+    if (worker.is_client() && outcome->verdict == Verdict::failed) {
+        task.has_failed_beside_others = true;
+        return leave();
+    }
+    if (task.has_failed_beside_others && outcome->verdict != Verdict::failed)
+        left_by_clients_.insert(task.work.row());
     const bool is_first = worker.history.empty();
     if (!task.work.is_probe()) {
         unreachable_ = 0;
         worker.history.add(task);
+        if (worker.is_client() && task.work.device == owner_->device()) owner_->answered(task);
         if (worker.strict_left > 0 && --worker.strict_left == 0) worker.retiring = true;
     }
     events_.push_back(Answered{std::move(task), std::move(*outcome), is_first});
+    begin_next(worker);
+    return true;
+}
+
+/// The first of the running tasks is done with.
+void Crew::begin_next(Worker& worker) {
     worker.running.pop_front();
     worker.begin_first();
     worker.process.forget_prints();
     send(worker);
-    return true;
 }
 
 /// Counts the workers in a row that could not reach the device, and waits a little for it.
@@ -201,11 +261,56 @@ void Crew::bury(Worker& worker, const std::string& overstepped) {
         ended.fatal = std::move(worker.running.front());
         worker.running.pop_front();
     }
+    if (worker.is_client()) owner_->forget(worker.client);
+    restart(worker);
+    if (ended.fatal || !ended.end.in_good_order()) events_.push_back(std::move(ended));
+}
+
+/// Has another process do what this worker's had in hand.
+void Crew::restart(Worker& worker) {
     worker.waiting.insert(worker.waiting.begin(), std::make_move_iterator(worker.running.begin()),
                           std::make_move_iterator(worker.running.end()));
     worker.running.clear();
     send(worker);
-    if (ended.fatal || !ended.end.in_good_order()) events_.push_back(std::move(ended));
+}
+
+/// Where the owner died of a client's call, that is the end of the client's case.
+void Crew::take(DeviceOwner::Death death) {
+    Ended ended{.end = std::move(death.end), .history = std::move(death.history), .fatal = {}};
+    if (death.client) {
+        Worker& client = *workers_[using_device_ + static_cast<std::size_t>(*death.client)];
+        // It may have answered other cases before the one that waits for the owner.
+        receive(client);
+        if (!owner_->has_asked(client.client)) return;
+        ended.end.partners = client.process.end(0.0).partners;
+        owner_->forget(client.client);
+        client.history = {};
+        ended.fatal = std::move(client.running.front());
+        client.running.pop_front();
+        restart(client);
+    }
+    events_.push_back(std::move(ended));
+}
+
+WorkerAllowance Crew::allowance(const Worker& worker) const {
+    WorkerAllowance allowed{options_.start_seconds, options_.start_seconds, options_.start_seconds};
+    const Task& task = worker.running.front();
+    if (worker.greeted && !task.work.is_probe())
+        allowed = limits_.allowance(task.work, task.patience);
+    return allowed;
+}
+
+/// Its calls in hand may take what the case with the longest limit may.
+void Crew::watch_owner() {
+    WorkerAllowance longest{};
+    for (const auto& worker : workers_) {
+        if (!worker->is_client() || worker->running.empty() || !owner_->has_asked(worker->client))
+            continue;
+        const WorkerAllowance allowed = allowance(*worker);
+        if (allowed.cpu_seconds > longest.cpu_seconds) longest = allowed;
+    }
+    longest.memory_bytes = options_.memory_bytes;
+    if (auto death = owner_->watch(longest)) take(std::move(*death));
 }
 
 void Crew::watch(Worker& worker) {
@@ -219,8 +324,9 @@ void Crew::watch(Worker& worker) {
     WorkerAllowance allowed{options_.start_seconds, options_.start_seconds, options_.start_seconds};
     if (worker.greeted) {
         if (worker.running.empty()) return;
-        const Task& task = worker.running.front();
-        if (!task.work.is_probe()) allowed = limits_.allowance(task.work, task.patience);
+        // While the owner makes its call, the owner is watched.
+        if (worker.is_client() && owner_->has_asked(worker.client)) return worker.begin_first();
+        allowed = allowance(worker);
     }
     allowed.memory_bytes = options_.memory_bytes;
     if (const auto why = worker.process.why_kill(allowed)) bury(worker, *why);
@@ -239,6 +345,10 @@ void Crew::poll_once(double seconds) {
                        .events = POLLOUT,
                        .revents = 0});
     }
+    if (owner_) {
+        fds.push_back({.fd = owner_->answer_fd(), .events = POLLIN, .revents = 0});
+        fds.push_back({.fd = owner_->print_fd(), .events = POLLIN, .revents = 0});
+    }
     const double longest = std::clamp(seconds, 0.0, look_interval_seconds);
     if (poll(fds.data(), fds.size(), static_cast<int>(longest * 1e3)) < 0 && errno != EINTR)
         throw EnvironmentError(std::string("poll: ") + std::strerror(errno));
@@ -251,9 +361,12 @@ void Crew::poll_once(double seconds) {
         if (fds[pipes * i + 1].revents != 0) worker.process.read_prints();
         if (fds[pipes * i].revents != 0) receive(worker);
     }
+    if (owner_)
+        if (auto death = owner_->look()) take(std::move(*death));
     const std::chrono::duration<double> since = Clock::now() - last_look_;
     if (since.count() < look_interval_seconds) return;
-    for (const auto& worker : workers_) watch(*worker);
+    for (std::size_t i = 0; i < workers_.size(); ++i) watch(*workers_[i]);
+    if (owner_) watch_owner();
     last_look_ = Clock::now();
 }
 
@@ -276,6 +389,9 @@ std::vector<Crew::Ended> Crew::finish() {
         if (end.closed_pipe || end.in_good_order()) continue;
         badly.push_back({.end = std::move(end), .history = std::move(history)});
     }
+    if (!owner_) return badly;
+    if (auto death = owner_->finish())
+        badly.push_back({.end = std::move(death->end), .history = std::move(death->history)});
     return badly;
 }
 
@@ -285,6 +401,7 @@ LoneResult run_alone(WorkerPoolOptions options, const TimeLimits& limits,
     options.jobs = 1;
     options.depth = 1;
     options.strict_cases = std::numeric_limits<std::int64_t>::max();
+    options.owned_device.clear();
     Crew crew(std::move(options), limits, std::move(distrusted));
     LoneResult result;
     for (const Work& work : works) {

@@ -17,6 +17,7 @@
 
 #include "harness/workers/fork_server.hpp"
 #include "harness/workers/history.hpp"
+#include "harness/workers/owner.hpp"
 #include "harness/workers/process.hpp"
 #include "harness/workers/time_limit.hpp"
 #include "harness/workers/work.hpp"
@@ -36,6 +37,10 @@ struct WorkerPoolOptions {
     std::int64_t strict_cases = 200;
     /// Null where the command starts another program than this one.
     std::shared_ptr<ForkServers> forks = std::make_shared<ForkServers>();
+    /// A device that one process of its own owns, which makes the calls of twice as many workers,
+    /// since these mostly wait for it; some more use the device themselves. Empty where all do, as
+    /// one job alone does.
+    std::string owned_device{};
 };
 
 class Crew {
@@ -65,9 +70,15 @@ class Crew {
     /// With the memory of each worker filled in.
     const WorkerPoolOptions& options() const { return options_; }
     bool has_room() const;
-    /// Gives a task to the worker with the fewest.
+    /// Whether clients of an owner leave cases of this row to workers that use the device
+    /// themselves; how many rows they leave so; whether these workers have room.
+    bool is_left(const WorkRow& row) const { return left_by_clients_.contains(row); }
+    std::size_t rows_left() const { return left_by_clients_.size(); }
+    bool has_room_for_left() const;
+    /// Gives a task to the worker with the fewest: a client, where a device has an owner, unless
+    /// clients leave such cases to those that use the device themselves.
     void give(Task task);
-    /// Gives a task to the first worker, whatever it has in hand.
+    /// Gives a task to the first worker, before what waits for it.
     void give_first(Task task);
     /// Keeps the first worker for what `give_first` gives it: other tasks go to the others. An only
     /// worker takes both, by turns.
@@ -85,23 +96,40 @@ class Crew {
     struct Worker;
     using Clock = std::chrono::steady_clock;
 
-    /// Those that `give` gives tasks, and how many each has at most.
-    std::span<const std::unique_ptr<Worker>> taking() const;
+    using Workers = std::span<const std::unique_ptr<Worker>>;
+
+    /// Those that `give` gives most tasks, and how many each has at most.
+    Workers taking() const;
     std::size_t most_tasks() const;
+    /// Those that use the owned device themselves and take this. The first alone takes what may use
+    /// all of the device, and nothing else while it is kept, unless there is no other.
+    Workers using_device(bool is_large) const;
+    static Worker& least_busy(Workers workers);
+    void put(Worker& worker, Task task);
     void start(Worker& worker);
+    Worker& add(int client);
     void send(Worker& worker);
     void receive(Worker& worker);
     /// False for a line that a worker does not say at this point.
     bool take(Worker& worker, const std::string& line);
+    void begin_next(Worker& worker);
     void await_device(const std::string& why);
     void watch(Worker& worker);
     void bury(Worker& worker, const std::string& overstepped = "");
+    void restart(Worker& worker);
+    void take(DeviceOwner::Death death);
+    WorkerAllowance allowance(const Worker& worker) const;
+    void watch_owner();
     void poll_once(double seconds);
 
     WorkerPoolOptions options_;
     const TimeLimits& limits_;
     std::set<std::string> distrusted_;
+    std::optional<DeviceOwner> owner_;
+    /// With an owner the first ones use the device themselves, and the others are clients.
     std::vector<std::unique_ptr<Worker>> workers_;
+    std::size_t using_device_ = 0;       ///< how many do beside an owner
+    std::set<WorkRow> left_by_clients_;  ///< a client has left a case of such a row
     std::deque<Event> events_;
     bool keeps_first_ = false;
     int unreachable_ = 0;  ///< workers in a row that could not reach their device

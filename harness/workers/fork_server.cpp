@@ -27,45 +27,56 @@ constexpr int server_socket_fd = 3;
 // Far more than a program takes to load.
 constexpr int most_milliseconds = 30'000;
 
-/// A message of one byte that carries the descriptors of a worker.
+/// A message that carries a worker's descriptors, and the numbers that it has them at.
 struct ForkRequest {
-    char byte = 'f';
-    iovec data{&byte, 1};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(WorkerEnds))> control{};
+    static constexpr std::size_t most = 8;
+    std::array<int, most> numbers{};
+    iovec data{numbers.data(), sizeof numbers};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(most * sizeof(int))> control{};
     msghdr message{};
 
-    ForkRequest() {
+    explicit ForkRequest(std::size_t count = most) {
+        data.iov_len = count * sizeof(int);
         message.msg_iov = &data;
         message.msg_iovlen = 1;
         message.msg_control = control.data();
-        message.msg_controllen = control.size();
+        message.msg_controllen = CMSG_SPACE(count * sizeof(int));
     }
     ForkRequest(const ForkRequest&) = delete;
     ForkRequest& operator=(const ForkRequest&) = delete;
 };
 
-bool send_request(int socket, const WorkerEnds& ends) {
-    ForkRequest request;
+bool send_request(int socket, const DescriptorMoves& moves) {
+    if (moves.size() > ForkRequest::most) return false;
+    ForkRequest request(moves.size());
     cmsghdr* const header = CMSG_FIRSTHDR(&request.message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof ends);
-    std::memcpy(CMSG_DATA(header), ends.data(), sizeof ends);
-    return sendmsg(socket, &request.message, MSG_NOSIGNAL) == 1;
+    header->cmsg_len = CMSG_LEN(moves.size() * sizeof(int));
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+        std::memcpy(CMSG_DATA(header) + i * sizeof(int), &moves[i].first, sizeof(int));
+        request.numbers[i] = moves[i].second;
+    }
+    return sendmsg(socket, &request.message, MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(request.data.iov_len);
 }
 
 /// Nothing when the driver has gone.
-std::optional<WorkerEnds> receive_request(int socket) {
+std::optional<DescriptorMoves> receive_request(int socket) {
     ForkRequest request;
-    ssize_t count = 0;
-    do count = recvmsg(socket, &request.message, MSG_CMSG_CLOEXEC);
-    while (count < 0 && errno == EINTR);
+    ssize_t bytes = 0;
+    do bytes = recvmsg(socket, &request.message, MSG_CMSG_CLOEXEC);
+    while (bytes < 0 && errno == EINTR);
     const cmsghdr* const header = CMSG_FIRSTHDR(&request.message);
-    if (count != 1 || header == nullptr || header->cmsg_len != CMSG_LEN(sizeof(WorkerEnds)))
+    if (bytes <= 0 || header == nullptr ||
+        header->cmsg_len != CMSG_LEN(static_cast<std::size_t>(bytes)))
         return std::nullopt;
-    WorkerEnds ends{};
-    std::memcpy(ends.data(), CMSG_DATA(header), sizeof ends);
-    return ends;
+    DescriptorMoves moves(static_cast<std::size_t>(bytes) / sizeof(int));
+    for (std::size_t i = 0; i < moves.size(); ++i) {
+        std::memcpy(&moves[i].first, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
+        moves[i].second = request.numbers[i];
+    }
+    return moves;
 }
 
 bool has_one_thread() {
@@ -86,19 +97,19 @@ pid_t fork_sibling() {
     return static_cast<pid_t>(syscall(SYS_clone, flags, nullptr, nullptr, number, number));
 }
 
-/// Moves a worker's descriptors to where it looks for them.
-void place_ends(WorkerEnds ends) {
+/// Moves the descriptors to their numbers.
+void place(DescriptorMoves moves) {
     // First to numbers above all of them, since one of them may itself be one of those.
-    const int above =
-        std::max(*std::ranges::max_element(ends), *std::ranges::max_element(worker_fds)) + 1;
-    for (int& end : ends) {
-        const int moved = fcntl(end, F_DUPFD, above);
-        close(end);
-        end = moved;
+    int above = 0;
+    for (const auto& [from, to] : moves) above = std::max({above, from + 1, to + 1});
+    for (auto& [from, to] : moves) {
+        const int moved = fcntl(from, F_DUPFD, above);
+        close(from);
+        from = moved;
     }
-    for (std::size_t i = 0; i < ends.size(); ++i) {
-        dup2(ends[i], worker_fds[i]);
-        close(ends[i]);
+    for (const auto& [from, to] : moves) {
+        dup2(from, to);
+        close(from);
     }
 }
 
@@ -127,14 +138,14 @@ ForkServers::Server ForkServers::start(Command command) {
 
 std::optional<pid_t> ForkServers::fork_worker(const std::vector<std::string>& words,
                                               const std::vector<std::string>& variables,
-                                              const WorkerEnds& ends) {
+                                              const DescriptorMoves& moves) {
     const Command command{words, variables};
     auto found = servers_.find(command);
     if (found == servers_.end()) found = servers_.emplace(command, start(command)).first;
     Descriptor& socket = found->second.socket;
     pollfd answer{.fd = socket.get(), .events = POLLIN, .revents = 0};
     pid_t pid = -1;
-    if (answer.fd < 0 || !send_request(answer.fd, ends) ||
+    if (answer.fd < 0 || !send_request(answer.fd, moves) ||
         poll(&answer, 1, most_milliseconds) != 1 ||
         recv(answer.fd, &pid, sizeof pid, 0) != sizeof pid || pid <= 0) {
         socket.close();
@@ -149,14 +160,14 @@ void serve_forks() {
     if (std::getenv(server_variable) == nullptr) return;
     unsetenv(server_variable);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    while (const auto ends = receive_request(server_socket_fd)) {
+    while (const auto moves = receive_request(server_socket_fd)) {
         const pid_t pid = has_one_thread() ? fork_sibling() : -1;
         if (pid == 0) {
             setpgid(0, 0);
-            place_ends(*ends);
+            place(*moves);
             return;
         }
-        for (const int end : *ends) close(end);
+        for (const auto& [from, to] : *moves) close(from);
         if (send(server_socket_fd, &pid, sizeof pid, MSG_NOSIGNAL) != sizeof pid) break;
     }
     _exit(0);

@@ -26,7 +26,7 @@ class ForkServers {
     /// A new worker, a child of this process; nothing if no server can make one.
     std::optional<pid_t> fork_worker(const std::vector<std::string>& words,
                                      const std::vector<std::string>& variables,
-                                     const WorkerEnds& ends);
+                                     const DescriptorMoves& moves);
 
   private:
     struct Server {

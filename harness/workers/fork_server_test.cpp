@@ -48,8 +48,8 @@ TEST_CASE("workers are this process's children, forked from one that it keeps") 
     const std::vector<pid_t> before = children();
     {
         ForkServers forks;
-        const SpawnedWorker first = spawn_worker(test_worker_command(), false, &forks),
-                            second = spawn_worker(test_worker_command(), false, &forks);
+        const SpawnedWorker first = spawn_worker(test_worker_command(), false, -1, &forks),
+                            second = spawn_worker(test_worker_command(), false, -1, &forks);
         CHECK(children().size() == before.size() + 3);
         for (const SpawnedWorker* worker : {&first, &second}) {
             CHECK(greets(*worker));
@@ -66,12 +66,12 @@ TEST_CASE("workers are this process's children, forked from one that it keeps") 
 TEST_CASE("a worker is started anew where none can be forked") {
     const std::vector<pid_t> before = children();
     ForkServers forks;
-    end(spawn_worker(test_worker_command(), false, &forks));
+    end(spawn_worker(test_worker_command(), false, -1, &forks));
     std::vector<pid_t> servers = children();
     std::erase_if(servers, [&](pid_t pid) { return std::ranges::count(before, pid) > 0; });
     REQUIRE(servers.size() == 1);
     kill(servers.front(), SIGKILL);
-    const SpawnedWorker worker = spawn_worker(test_worker_command(), false, &forks);
+    const SpawnedWorker worker = spawn_worker(test_worker_command(), false, -1, &forks);
     CHECK(greets(worker));
     end(worker);
 }

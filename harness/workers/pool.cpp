@@ -90,7 +90,7 @@ Outcome WorkerPool::run(const Work& work, const RunOptions& how) {
         const LoneResult result = alone({work}, how.patience);
         return result.death ? blame(task, *result.death) : result.outcome;
     }
-    how.meanwhile ? crew_.give_first(std::move(task)) : crew_.give(std::move(task));
+    crew_.give_first(std::move(task));
     for (;;) {
         const auto found = std::ranges::find(answers_, ticket_of_run, &Answer::ticket);
         if (found != answers_.end()) {

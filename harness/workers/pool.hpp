@@ -42,6 +42,9 @@ class WorkerPool {
 
     int jobs() const { return std::max(crew_.options().jobs, 1); }
     bool has_room() const { return crew_.has_room(); }
+    bool is_left(const WorkRow& row) const { return crew_.is_left(row); }
+    std::size_t rows_left() const { return crew_.rows_left(); }
+    bool has_room_for_left() const { return crew_.has_room_for_left(); }
     /// Cases whose answer `wait` has not yet returned.
     std::size_t in_flight() const { return in_flight_; }
 

@@ -106,6 +106,69 @@ TEST_CASE("cases are spread over as many workers as a large machine has cores") 
     CHECK(pids.size() == 70);
 }
 
+TEST_CASE("what clients of an owner leave is done by a quarter of the jobs, beside all else") {
+    WorkerPoolOptions with = options(8);
+    with.owned_device = "cpu";
+    WorkerPool pool(with);
+    std::set<std::string> left, done_by_clients;
+    std::vector<std::string> words(40, "use_device");
+    words.insert(words.end(), 40, "pid");
+    for (const auto& [ticket, outcome] : outcomes_of(pool, words))
+        (ticket < 40 ? left : done_by_clients).insert(outcome.message);
+    CHECK(left.size() == 2);
+    CHECK(done_by_clients.size() == 16);
+    for (const std::string& pid : left) CHECK_FALSE(done_by_clients.contains(pid));
+}
+
+TEST_CASE("large cases that clients leave are done by one worker alone") {
+    WorkerPoolOptions with = options(16);
+    with.owned_device = "cpu";
+    WorkerPool pool(with);
+    std::set<std::string> pids;
+    for (int i = 0; i < 20; ++i) {
+        Work large = told("use_device");
+        large.is_large = true;
+        pool.submit(i, large);
+    }
+    while (const auto answer = pool.wait(30.0)) pids.insert(answer->outcome.message);
+    CHECK(pids.size() == 1);
+}
+
+TEST_CASE(
+    "what clients leave does not keep them waiting, once they have left the first of its row") {
+    WorkerPoolOptions with = options(2);
+    with.owned_device = "cpu";
+    WorkerPool pool(with);
+    const Work slow = told("use_device_300");
+    CHECK_FALSE(pool.is_left(slow.row()));
+    pool.submit(0, slow);
+    pool.submit(1, slow);
+    CHECK(pool.wait(30.0)->outcome.verdict == Verdict::passed);
+    // They go where the first one went, until there is no room for more.
+    std::int64_t given = 2;
+    CHECK(pool.is_left(slow.row()));
+    CHECK(pool.rows_left() == 1);
+    for (; pool.has_room_for_left() && given < 100; ++given) pool.submit(given, slow);
+    CHECK(given <= 2 + static_cast<std::int64_t>(with.depth));
+    CHECK(pool.has_room());
+    CHECK_FALSE(pool.is_left(told("pid").row()));
+    pool.submit(given, told("pid"));
+    std::int64_t slow_before = 0;
+    while (pool.wait(30.0)->ticket != given) ++slow_before;
+    CHECK(slow_before <= 1);
+    while (pool.wait(30.0)) continue;
+}
+
+TEST_CASE("what fails for a client alone has not failed, and is left by clients from then on") {
+    WorkerPoolOptions with = options(2);
+    with.owned_device = "cpu";
+    WorkerPool pool(with);
+    for (const auto& [ticket, outcome] : outcomes_of(pool, {"fail_for_client", "fail"}))
+        CHECK(outcome.verdict == (ticket == 0 ? Verdict::passed : Verdict::failed));
+    CHECK(pool.is_left(told("fail_for_client").row()));
+    CHECK_FALSE(pool.is_left(told("fail").row()));
+}
+
 TEST_CASE("a case that ends its worker, or speaks for it, fails, and no other") {
     check_only_middle_fails("crash", segfault);
     check_only_middle_fails("abort", "the kernel's process called abort()");

@@ -101,10 +101,10 @@ std::string WorkerEnd::cause() const {
     return text;
 }
 
-void WorkerProcess::start(const std::vector<std::string>& command, bool strict_heap,
+void WorkerProcess::start(const std::vector<std::string>& command, bool strict_heap, int exchange,
                           ForkServers* forks) {
     kill_now();
-    worker_ = spawn_worker(command, strict_heap, forks);
+    worker_ = spawn_worker(command, strict_heap, exchange, forks);
     unsent_.clear();
     received_.clear();
     prints_.clear();
@@ -159,8 +159,9 @@ void WorkerProcess::read_prints() {
     }
 }
 
-std::optional<std::string> WorkerProcess::why_kill(const WorkerAllowance& allowed) {
-    return watchdog_.why_kill(worker_.pid, worker_.note->blocks, allowed);
+std::optional<std::string> WorkerProcess::why_kill(const WorkerAllowance& allowed,
+                                                   Watchdog& watchdog) const {
+    return watchdog.why_kill(worker_.pid, worker_.note->blocks, allowed);
 }
 
 bool WorkerProcess::has_ended() const {

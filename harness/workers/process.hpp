@@ -48,8 +48,10 @@ class WorkerProcess {
 
     /// Starts the command. With a strict heap, glibc's malloc checks each block that is freed,
     /// where this machine has that library: 1.2 to 1.6 times slower.
+    /// `exchange`: the descriptor of the memory shared with a device's owner, or -1.
     /// **Errors** EnvironmentError when it can't be started.
-    void start(const std::vector<std::string>& command, bool strict_heap, ForkServers* forks);
+    void start(const std::vector<std::string>& command, bool strict_heap, int exchange,
+               ForkServers* forks);
     bool runs() const { return worker_.pid > 0; }
 
     /// Queues lines for its request pipe, and writes what the pipe has room for.
@@ -79,7 +81,11 @@ class WorkerProcess {
         watchdog_.case_begins();
         shows_prints_ = shows_prints;
     }
-    std::optional<std::string> why_kill(const WorkerAllowance& allowed);
+    std::optional<std::string> why_kill(const WorkerAllowance& allowed) {
+        return why_kill(allowed, watchdog_);
+    }
+    /// The same of what another watchdog looks at.
+    std::optional<std::string> why_kill(const WorkerAllowance& allowed, Watchdog& watchdog) const;
 
     /// Waits until it has ended, for so long at most, then kills it with all that it started.
     WorkerEnd end(double grace_seconds, const std::string& overstepped = "");

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/workers/protocol.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
+#include <vector>
+
+#include "harness/base/text.hpp"
 
 namespace gradverify {
 
 namespace {
 
 // The first word of a line is its kind, in the order of the variant's; the rest is the text.
-constexpr std::string_view request_kinds[] = {"case", "measure", "probe", "distrust"};
-constexpr std::string_view answer_kinds[] = {"ready", "outcome", "unreachable"};
+constexpr std::string_view request_kinds[] = {"case",     "measure", "probe",
+                                              "distrust", "serve",   "ask"};
+constexpr std::string_view answer_kinds[] = {"ready", "outcome", "unreachable", "elsewhere"};
 static_assert(std::size(request_kinds) == std::variant_size_v<Request>);
 static_assert(std::size(answer_kinds) == std::variant_size_v<Answer>);
 
@@ -19,9 +25,16 @@ std::string text_of(const RunCase& request) { return request.printed_case; }
 std::string text_of(const MeasureRequest& request) { return request.to_json(); }
 std::string text_of(const Probe& request) { return request.device; }
 std::string text_of(const Distrust& request) { return request.kernel; }
+std::string text_of(const ServeClients& request) {
+    return fmt::format("{} {}", request.device, request.slots);
+}
+std::string text_of(const AskOwner& request) {
+    return fmt::format("{} {} {}", request.device, request.slots, request.slot);
+}
 std::string text_of(const Ready&) { return {}; }
 std::string text_of(const Outcome& outcome) { return outcome.to_json(); }
 std::string text_of(const Unreachable& answer) { return answer.why; }
+std::string text_of(const Elsewhere&) { return {}; }
 
 std::string line_of(std::string_view kind, const auto& message) {
     std::string line = std::string(kind) + " ";
@@ -53,14 +66,23 @@ Request decode_request(std::string_view line) {
     if (kind == 0) return RunCase{std::move(text)};
     if (kind == 1) return MeasureRequest::from_json(text);
     if (kind == 2) return Probe{std::move(text)};
-    return Distrust{std::move(text)};
+    if (kind == 3) return Distrust{std::move(text)};
+    const std::vector<std::string_view> words = split(text, ' ');
+    const bool asks = kind == 5;
+    if (words.size() != (asks ? 3 : 2)) throw std::invalid_argument("no request: " + text);
+    const auto number = [&](std::size_t word) {
+        return static_cast<int>(parse_int(words[word]).value_or(0));
+    };
+    if (asks) return AskOwner{std::string(words[0]), number(1), number(2)};
+    return ServeClients{std::string(words[0]), number(1)};
 }
 
 Answer decode_answer(std::string_view line) {
     auto [kind, text] = parts_of(line, answer_kinds);
     if (kind == 0) return Ready{};
     if (kind == 1) return Outcome::from_json(text);
-    return Unreachable{std::move(text)};
+    if (kind == 2) return Unreachable{std::move(text)};
+    return Elsewhere{};
 }
 
 }  // namespace gradverify

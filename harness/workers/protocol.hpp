@@ -26,7 +26,20 @@ struct Distrust {
     std::string kernel;
 };
 
-using Request = std::variant<RunCase, MeasureRequest, Probe, Distrust>;
+/// The worker is to own this device, and to make the calls that these slots of the exchange ask
+/// for, until it is told to end there.
+struct ServeClients {
+    std::string device;
+    int slots = 0;
+};
+
+/// Calls on this device are made by its owner, asked in this slot; not answered.
+struct AskOwner {
+    std::string device;
+    int slots = 0, slot = 0;
+};
+
+using Request = std::variant<RunCase, MeasureRequest, Probe, Distrust, ServeClients, AskOwner>;
 
 /// What a worker says first.
 struct Ready {};
@@ -36,7 +49,10 @@ struct Unreachable {
     std::string why;
 };
 
-using Answer = std::variant<Ready, Outcome, Unreachable>;
+/// The same: the case is to be run by a worker that uses the device itself.
+struct Elsewhere {};
+
+using Answer = std::variant<Ready, Outcome, Unreachable, Elsewhere>;
 
 /// The line, without its end. A line break in a text becomes a blank.
 std::string encode(const Request& request);

@@ -78,8 +78,7 @@ template <class T>
 using Released = std::unique_ptr<T, int (*)(T*)>;
 
 /// Moves the descriptors to these numbers; stdin is empty.
-void place_descriptors(posix_spawn_file_actions_t* actions,
-                       const std::vector<std::pair<int, int>>& moves) {
+void place_descriptors(posix_spawn_file_actions_t* actions, const DescriptorMoves& moves) {
     posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     // First to numbers above all of them, since one of them may itself be one of these.
     int free = 0;
@@ -117,7 +116,7 @@ std::vector<char*> argument_pointers(std::vector<std::string>& words) {
 }
 
 std::optional<pid_t> spawn(std::vector<std::string> words, std::vector<std::string> variables,
-                           const std::vector<std::pair<int, int>>& moves) {
+                           const DescriptorMoves& moves) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     const Released<posix_spawn_file_actions_t> actions_end(&actions,
@@ -133,22 +132,22 @@ std::optional<pid_t> spawn(std::vector<std::string> words, std::vector<std::stri
     return errno == 0 ? std::optional(pid) : std::nullopt;
 }
 
-SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_heap,
+SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_heap, int exchange,
                            ForkServers* forks) {
     Pipe requests = make_pipe(), answers = make_pipe(), prints = make_pipe();
     const Descriptor note(memfd_create("gradverify-note", MFD_CLOEXEC));
     if (note.get() < 0 || ftruncate(note.get(), sizeof(WorkerNote)) != 0)
         refuse("can't make shared memory", errno);
-    const WorkerEnds ends{requests.read.get(), answers.write.get(), note.get(), prints.write.get()};
+    DescriptorMoves moves{{requests.read.get(), worker_request_fd},
+                          {answers.write.get(), worker_answer_fd},
+                          {note.get(), worker_note_fd},
+                          {prints.write.get(), STDERR_FILENO}};
+    if (exchange >= 0) moves.emplace_back(exchange, worker_exchange_fd);
     SpawnedWorker worker;
     const std::vector<std::string> variables = environment(strict_heap);
     std::optional<pid_t> pid;
-    if (forks != nullptr) pid = forks->fork_worker(command, variables, ends);
-    if (!pid) {
-        std::vector<std::pair<int, int>> moves;
-        for (std::size_t i = 0; i < ends.size(); ++i) moves.emplace_back(ends[i], worker_fds[i]);
-        pid = spawn(command, variables, moves);
-    }
+    if (forks != nullptr) pid = forks->fork_worker(command, variables, moves);
+    if (!pid) pid = spawn(command, variables, moves);
     if (!pid) refuse("can't start a worker (" + command.front() + ")", errno);
     worker.pid = *pid;
     void* const page = mmap(nullptr, sizeof(WorkerNote), PROT_READ, MAP_SHARED, note.get(), 0);

@@ -6,7 +6,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,11 +49,8 @@ struct SpawnedWorker {
     std::unique_ptr<WorkerNote, UnmapNote> note;
 };
 
-/// A worker's ends of its pipes and memory, in the order of worker_fds.
-using WorkerEnds = std::array<int, 4>;
-/// Where a worker looks for them: requests, answers, note, prints.
-inline constexpr std::array<int, 4> worker_fds{worker_request_fd, worker_answer_fd, worker_note_fd,
-                                               STDERR_FILENO};
+/// Descriptors of this process, and the numbers that a new one has them at.
+using DescriptorMoves = std::vector<std::pair<int, int>>;
 
 /// The words as exec takes them, valid while they are.
 std::vector<char*> argument_pointers(std::vector<std::string>& words);
@@ -62,13 +58,14 @@ std::vector<char*> argument_pointers(std::vector<std::string>& words);
 /// A process in a group of its own, with an empty stdin and these descriptors moved to these
 /// numbers; nothing, and errno, when it can't be started.
 std::optional<pid_t> spawn(std::vector<std::string> words, std::vector<std::string> variables,
-                           const std::vector<std::pair<int, int>>& moves);
+                           const DescriptorMoves& moves);
 
 class ForkServers;
 
-/// `forks`: by these if possible; null: the process loads the program anew.
+/// `exchange`: the descriptor of the memory shared with a device's owner, or -1. `forks`: by these
+/// if possible; null: the process loads the program anew.
 /// **Errors** EnvironmentError.
-SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_heap,
+SpawnedWorker spawn_worker(const std::vector<std::string>& command, bool strict_heap, int exchange,
                            ForkServers* forks);
 
 }  // namespace gradverify

@@ -2,6 +2,7 @@
 // A worker's work, and what the driver must know of it.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +12,13 @@
 #include "harness/workers/protocol.hpp"
 
 namespace gradverify {
+
+/// A case's kernel and property on a device.
+struct WorkRow {
+    const Kernel* kernel = nullptr;
+    std::string device, property;
+    auto operator<=>(const WorkRow&) const = default;
+};
 
 struct Work {
     /// A case is work, so this converts.
@@ -24,6 +32,7 @@ struct Work {
           is_large(checked.setting.copies.has_value()) {}
     explicit Work(Request asked) : request(std::move(asked)) {}
 
+    WorkRow row() const { return {kernel, device, property}; }
     bool is_probe() const { return std::holds_alternative<Probe>(request); }
 
     Request request;
@@ -41,6 +50,8 @@ struct Task {
     std::int64_t ticket = 0;
     Work work;
     Patience patience = Patience::full;
+    /// It has failed beside other calls, which say nothing of a kernel that shares variables.
+    bool has_failed_beside_others = false;
 };
 
 }  // namespace gradverify

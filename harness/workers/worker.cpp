@@ -17,6 +17,7 @@
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/devices/launch.hpp"
+#include "harness/devices/owned.hpp"
 #include "harness/workers/fork_server.hpp"
 #include "harness/workers/protocol.hpp"
 
@@ -69,14 +70,33 @@ std::optional<Answer> answer(const CaseServer& server, const Request& request) t
         distrust(distrusted->kernel);
         return std::nullopt;
     }
+    if (const auto* owner = std::get_if<AskOwner>(&request)) {
+        become_client(owner->device, worker_exchange_fd, owner->slots, owner->slot);
+        return std::nullopt;
+    }
     note_case();
-    return guarded([&] {
+    Outcome outcome = guarded([&] {
         const auto* run = std::get_if<RunCase>(&request);
         return run ? server.run(run->printed_case)
                    : server.measure(std::get<MeasureRequest>(request));
     });
+    outcome.seconds_cpu += take_owner_seconds();
+    return outcome;
 } catch (const EnvironmentError& wrong) {
     return Unreachable{wrong.what()};
+} catch (const NeedsDeviceItself&) {
+    return Elsewhere{};
+}
+
+/// Owns a device until it is lost or no longer needed. Returns the exit code.
+int serve(const ServeClients& owned, FILE* answers) try {
+    const int code = serve_clients(owned.device, worker_exchange_fd, owned.slots);
+    // Destructors would talk to the lost device.
+    if (code != 0) _exit(code);
+    return code;
+} catch (const EnvironmentError& wrong) {
+    write_answer(answers, Unreachable{wrong.what()});
+    _exit(worker_exit_device_lost);
 }
 
 /// Keeps a process that runs foreign code from harming the machine.
@@ -113,7 +133,7 @@ int worker_main(const CaseServer& server) {
     // A kernel's prints go to stderr, line by line, so that a crash does not swallow them.
     dup2(STDERR_FILENO, STDOUT_FILENO);
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    for (const int fd : {worker_request_fd, worker_answer_fd, worker_note_fd})
+    for (const int fd : {worker_request_fd, worker_answer_fd, worker_note_fd, worker_exchange_fd})
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     FILE* const requests = fdopen(worker_request_fd, "r");
     FILE* const answers = fdopen(worker_answer_fd, "w");
@@ -124,7 +144,9 @@ int worker_main(const CaseServer& server) {
     keep_modest();
     if (!write_answer(answers, Ready{})) return 0;
     while (const auto line = read_line(requests)) {
-        const auto said = answer(server, decode_request(*line));
+        const Request request = decode_request(*line);
+        if (const auto* owned = std::get_if<ServeClients>(&request)) return serve(*owned, answers);
+        const auto said = answer(server, request);
         if (!said) continue;
         if (!write_answer(answers, *said)) return 0;
         // Destructors would talk to the lost device.

@@ -14,6 +14,8 @@ inline constexpr int worker_request_fd = 3;
 inline constexpr int worker_answer_fd = 4;
 /// Memory shared with the driver; see call_note.hpp.
 inline constexpr int worker_note_fd = 5;
+/// Memory shared with the owner of a device, where there is one; see exchange.hpp.
+inline constexpr int worker_exchange_fd = 6;
 
 /// Serves requests until the pipe closes; returns the exit code.
 int worker_main(const CaseServer& server);

@@ -61,79 +61,72 @@ CallResult Caller::call(const Kernel& kernel, const std::vector<Array<double>>& 
     return call(kernel, inputs, setting, surroundings());
 }
 
-/// Says why no other call can follow, if the device was lost. Its results are not looked at.
-std::string Caller::call_before() {
+/// Makes a call of the case's kernel; the first one directly after the call before.
+template <class Result>
+Result Caller::make(Call call, Result (*make_it)(const Call&)) {
     const auto& before = subject_.checked().setting.before;
-    if (!before || std::exchange(called_before_, true)) return {};
+    if (!before || std::exchange(called_before_, true)) return make_it(call);
     const Values values = draw_values(subject_.op(), *before, {.seed = subject_.seed_for("before")},
                                       subject_.kind(), subject_.types());
     const auto inputs =
         pick(subject_.op(), *before, values, subject_.pass().inputs, subject_.types());
-    std::string error;
-    try {
-        const CallResult result = call_kernel({.kernel = subject_.kernel(),
-                                               .device = subject_.device(),
-                                               .problem = *before,
-                                               .inputs = inputs,
-                                               .setting = {},
-                                               .surroundings = {},
-                                               .initial_outputs = {}});
-        seconds_ += result.seconds;
-        error = result.error;
-    } catch (const NotServed& reason) {
-        error = reason.what();
-    }
-    if (!device_was_lost()) return {};
-    return error + " in the call before, on " + before->print();
+    const Call made_before{.kernel = subject_.kernel(),
+                           .device = subject_.device(),
+                           .problem = *before,
+                           .inputs = inputs,
+                           .setting = {.own_stream = call.setting.own_stream},
+                           .surroundings = {},
+                           .initial_outputs = {}};
+    call.before = &made_before;
+    return make_it(call);
 }
 
-CallResult Caller::call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
-                        const Setting& setting, const Surroundings& surroundings) {
-    const bool is_partner = &kernel != &subject_.kernel();
-    if (is_partner)
-        note_partner(kernel.name);  // if it kills this process, the case is run again without it
-    else if (std::string lost = call_before(); !lost.empty())
-        return {.error = std::move(lost)};
+CallResult Caller::make(const Call& call) {
+    CallResult result = make(call, &call_kernel);
+    seconds_ += result.seconds;
+    return result;
+}
+
+CallResult Caller::call_partner(const Call& call) {
+    note_partner(call.kernel.name);  // if it kills this process, the case is run again without it
     CallResult result;
     try {
-        result = call_kernel(make_call(kernel, inputs, setting, surroundings));
+        result = call_kernel(call);
     } catch (const NotServed& reason) {
-        if (!is_partner) throw;
         result.error = reason.what();
     }
     seconds_ += result.seconds;
-    if (is_partner && device_was_lost())
-        end_without_device(kernel.name +
+    if (device_was_lost())
+        end_without_device(call.kernel.name +
                            ", called for its result, lost the device: " + result.error);
     return result;
 }
 
+CallResult Caller::call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
+                        const Setting& setting, const Surroundings& surroundings) {
+    const Call call = make_call(kernel, inputs, setting, surroundings);
+    return &kernel == &subject_.kernel() ? make(call) : call_partner(call);
+}
+
 CallResult Caller::call_with_outputs(const std::vector<Array<double>>& outputs,
                                      const std::vector<Array<double>>& inputs) {
-    if (std::string lost = call_before(); !lost.empty()) return {.error = std::move(lost)};
     Call call = make_call(subject_.kernel(), inputs, subject_.checked().setting, surroundings());
     call.initial_outputs = outputs;
-    CallResult result = call_kernel(call);
-    seconds_ += result.seconds;
-    return result;
+    return make(call);
 }
 
 CallResult Caller::call_checked(const std::vector<Array<double>>& inputs) {
-    if (std::string lost = call_before(); !lost.empty()) return {.error = std::move(lost)};
     Call call = make_call(subject_.kernel(), inputs, subject_.checked().setting, surroundings());
     call.checked = true;
-    CallResult result = call_kernel(call);
-    seconds_ += result.seconds;
-    return result;
+    return make(call);
 }
 
 std::pair<CallResult, CallResult> Caller::call_twice(const std::vector<Array<double>>& inputs,
                                                      const Setting& setting) {
-    if (const std::string lost = call_before(); !lost.empty())
-        return {{.error = lost}, {.error = lost}};
     // The other edge than in `call`, so that a property that does both has seen both.
-    auto results = call_kernel_twice(
-        make_call(subject_.kernel(), inputs, setting, surroundings().with_other_edge()));
+    auto results =
+        make(make_call(subject_.kernel(), inputs, setting, surroundings().with_other_edge()),
+             &call_kernel_twice);
     seconds_ += results.first.seconds + results.second.seconds;
     return results;
 }

@@ -39,7 +39,10 @@ class Caller {
     void spend(double seconds) { seconds_ += seconds; }
 
   private:
-    std::string call_before();
+    template <class Result>
+    Result make(Call call, Result (*make_it)(const Call&));
+    CallResult make(const Call& call);
+    CallResult call_partner(const Call& call);
     Call make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                    const Setting& setting, const Surroundings& surroundings) const;
 

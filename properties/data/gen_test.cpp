@@ -78,7 +78,7 @@ TEST_CASE("a case stays what it is from version to version and machine to machin
                             "n=4,c=2,k=4,in=6x21,filter=2x1,stride=1x3,dilation=2x2,padding=1x0:"
                             "seed=3753138:stream=own");
     CHECK(printed(2) ==
-          row + "n=4,c=12,k=3,groups=3,in=9x5,dilation=2x3:seed=3874699:offset=3.2.1");
+          row + "n=4,c=12,k=3,groups=3,in=9x5,dilation=2x3:seed=3874699:offset=3.2.1:stream=own");
 }
 
 TEST_CASE(

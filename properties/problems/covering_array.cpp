@@ -330,12 +330,18 @@ Problem CoveringArray::varied(std::size_t index, SplitMix64& random) const {
 
 // Whichever kernel asks first, tensors count as of floats.
 CoveringArrays::Entry::Entry(const Operator& op, const PassSpec& pass, KernelDeclaration declared)
-    : kernel(declared.accumulates_in(DType::f32)), problems(op, pass, kernel), array(problems) {}
+    : kernel(declared.accumulates_in(DType::f32)), problems(op, pass, kernel) {}
 
 const CoveringArray& CoveringArrays::of(const SupportedProblems& problems) {
     const PassSpec& pass = pass_that_matters(problems);
-    return entries_.try_emplace(key_of(problems, pass), problems.op(), pass, problems.kernel())
-        .first->second.array;
+    const auto entry_of = [&]() -> Entry& {
+        const std::lock_guard lock(mutex_);
+        return entries_.try_emplace(key_of(problems, pass), problems.op(), pass, problems.kernel())
+            .first->second;
+    };
+    Entry& entry = entry_of();
+    std::call_once(entry.is_made, [&] { entry.array.emplace(entry.problems); });
+    return *entry.array;
 }
 
 }  // namespace gradverify

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <map>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,20 +47,23 @@ class CoveringArray {
 /// made when it is first asked for, which takes a hundredth of a second or more.
 class CoveringArrays {
   public:
-    /// The same array whichever kernel asks first. The operator must live longer.
+    /// The same array whichever kernel asks first. The operator must live longer. Several threads
+    /// may ask at once.
     const CoveringArray& of(const SupportedProblems& problems);
 
   private:
     struct Entry {
         KernelDeclaration kernel;
         SupportedProblems problems;
-        CoveringArray array;
+        std::once_flag is_made;
+        std::optional<CoveringArray> array;
 
         Entry(const Operator& op, const PassSpec& pass, KernelDeclaration declared);
         Entry(const Entry&) = delete;
         Entry& operator=(const Entry&) = delete;
     };
 
+    std::mutex mutex_;
     std::map<std::string, Entry> entries_;
 };
 

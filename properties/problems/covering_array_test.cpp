@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <thread>
+#include <vector>
 
 #include "harness/base/text.hpp"
 #include "properties/problems/enumerate.hpp"
@@ -161,6 +163,20 @@ TEST_CASE("kernels that support the same share an array, whoever asks first") {
     const SupportedProblems weight(op, pass(), tiled), forward(op, op.forward(), tiled);
     CHECK(&arrays.of(weight) != &shared);
     CHECK(&arrays.of(weight) != &arrays.of(forward));
+}
+
+TEST_CASE("threads that ask for an array at once get one") {
+    const KernelDeclaration kernel;
+    const SupportedProblems problems(test_operator(), pass(), kernel);
+    CoveringArrays arrays, others;
+    std::vector<const CoveringArray*> got(4);
+    {
+        std::vector<std::jthread> threads;
+        for (const CoveringArray*& one : got)
+            threads.emplace_back([&] { one = &arrays.of(problems); });
+    }
+    for (const CoveringArray* const one : got) CHECK(one == got.front());
+    CHECK(got.front()->problems() == others.of(problems).problems());
 }
 
 TEST_CASE("a generator has its array made when its smallest problems are drawn") {

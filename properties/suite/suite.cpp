@@ -3,10 +3,13 @@
 
 #include <rapidcheck.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <ctime>
 #include <map>
 #include <stdexcept>
+#include <thread>
 
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/launch.hpp"
@@ -49,10 +52,33 @@ class KernelSuite::Generators {
         return *generator;
     }
 
+    /// Makes their covering arrays beside what this thread does.
+    void prepare(const std::vector<const Kernel*>& kernels, int threads) {
+        const auto next = std::make_shared<std::atomic<std::size_t>>(0);
+        for (int i = 0; i < threads; ++i)
+            threads_.emplace_back([this, kernels, next](const std::stop_token& stop) {
+                while (!stop.stop_requested()) {
+                    const std::size_t which = (*next)++;
+                    if (which >= kernels.size()) return;
+                    make_covering_array(*kernels[which]);
+                }
+            });
+    }
+
   private:
+    /// What is wrong with the kernel is told where a row asks for its problems.
+    void make_covering_array(const Kernel& kernel) const try {
+        const ProblemGenerator generator(
+            *kernel.op, *kernel.pass, kernel.any(),
+            {.edge_problems = edge_problems_, .covering_arrays = covering_arrays_});
+        if (generator.why_none().empty()) generator.covering_array();
+    } catch (const std::exception&) {
+    }
+
     bool edge_problems_;
     std::shared_ptr<CoveringArrays> covering_arrays_ = std::make_shared<CoveringArrays>();
     std::map<std::pair<std::string, double>, std::unique_ptr<ProblemGenerator>> generators_;
+    std::vector<std::jthread> threads_;  ///< they end before the arrays do
 };
 
 namespace {
@@ -108,6 +134,14 @@ std::vector<const Property*> KernelSuite::properties() const {
     std::vector<const Property*> all;
     for (const DefinedProperty& property : all_properties()) all.push_back(&property);
     return all;
+}
+
+void KernelSuite::prepare(const std::vector<Row>& rows, int threads) const {
+    if (!options_.edge_problems) return;
+    std::vector<const Kernel*> kernels;
+    for (const Row& row : rows)
+        if (std::ranges::find(kernels, row.kernel) == kernels.end()) kernels.push_back(row.kernel);
+    generators_->prepare(kernels, threads);
 }
 
 Suite::Draw KernelSuite::draw(const Row& row, std::uint64_t seed, std::int64_t index) const {

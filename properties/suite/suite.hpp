@@ -22,6 +22,7 @@ class KernelSuite final : public Suite {
     explicit KernelSuite(const Registry& registry, const SuiteOptions& options = {});
 
     std::vector<const Property*> properties() const override;
+    void prepare(const std::vector<Row>& rows, int threads) const override;
     Draw draw(const Row& row, std::uint64_t seed, std::int64_t index) const override;
     Case draw_on(const Row& row, std::uint64_t seed, std::int64_t index,
                  const Problem& problem) const override;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory that lies far from all other: a kernel that writes astray, by an index that is too
+// large or has overflowed, meets addresses without memory and not a neighbour's tensors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gradverify::detail {
+
+class ApartMemory {
+  public:
+    ApartMemory() = default;
+    ApartMemory(const ApartMemory&) = delete;
+    ApartMemory& operator=(const ApartMemory&) = delete;
+
+    /// At least so many bytes, at the same address as before; what they held is lost. Given back
+    /// when the process ends. Nothing on the device may be using it.
+    /// **Errors** std::runtime_error.
+    std::byte* resize(std::size_t bytes);
+
+  private:
+    std::uint64_t window_ = 0;  ///< the addresses around it that are kept free; 0 for none yet
+    std::size_t mapped_ = 0;
+};
+
+}  // namespace gradverify::detail

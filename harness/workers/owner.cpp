@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/workers/owner.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "harness/base/errors.hpp"
+#include "harness/workers/protocol.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr int attempts = 3;
+constexpr auto pause = std::chrono::milliseconds(500);
+constexpr double death_seconds = 1.0, exit_seconds = 5.0;
+
+}  // namespace
+
+DeviceOwner::DeviceOwner(std::vector<std::string> command, std::string device, int clients,
+                         std::int64_t strict_cases, std::shared_ptr<ForkServers> forks)
+    : command_(std::move(command)),
+      forks_(std::move(forks)),
+      device_(std::move(device)),
+      memory_(Exchange::make_memory(clients)),
+      exchange_(memory_.get(), clients),
+      clients_(clients),
+      strict_left_(strict_cases) {}
+
+std::string DeviceOwner::greeting(int client) const {
+    return encode(AskOwner{.device = device_, .slots = clients_, .slot = client});
+}
+
+bool DeviceOwner::has_asked(int client) const { return exchange_.slot(client).is_asked(); }
+
+void DeviceOwner::forget(int client) { exchange_.forget(client); }
+
+bool DeviceOwner::is_asked() const {
+    for (int i = 0; i < clients_; ++i)
+        if (has_asked(i)) return true;
+    return false;
+}
+
+void DeviceOwner::answered(const Task& task) {
+    history_.add(task);
+    if (strict_left_ == 0 || --strict_left_ > 0) return;
+    exchange_.head().ends = true;
+    exchange_.ring();
+}
+
+void DeviceOwner::start() {
+    exchange_.head().ends = false;
+    process_.start(command_, strict_left_ > 0, memory_.get(), forks_.get());
+    process_.send(encode(ServeClients{.device = device_, .slots = clients_}));
+    asked_.assign(static_cast<std::size_t>(clients_), {});
+    rounds_at_start_ = exchange_.head().rounds;
+}
+
+/// An owner that makes no call can't reach the device, or can't be started.
+void DeviceOwner::count_idle_death(const WorkerEnd& end) {
+    if (exchange_.head().rounds != rounds_at_start_) {
+        idle_deaths_ = 0;
+        return;
+    }
+    if (++idle_deaths_ == attempts)
+        throw EnvironmentError(
+            unreachable_.empty()
+                ? fmt::format("the owner of the device {} ended before its first call: {}", device_,
+                              end.cause())
+                : fmt::format("{} (in {} new owners in a row)", unreachable_, attempts));
+    std::this_thread::sleep_for(pause);
+}
+
+std::optional<DeviceOwner::Death> DeviceOwner::bury(WorkerEnd end) {
+    ExchangeHead& head = exchange_.head();
+    const std::int32_t in_hand = head.in_hand.exchange(ExchangeHead::none);
+    count_idle_death(end);
+    Death death{.end = std::move(end), .history = std::exchange(history_, {}), .client = {}};
+    if (in_hand == ExchangeHead::several) {
+        for (int i = 0; i < clients_; ++i) exchange_.slot(i).is_suspect = has_asked(i);
+        return std::nullopt;
+    }
+    // One that has lost the device in a call alone has answered it.
+    if (in_hand != ExchangeHead::none && has_asked(in_hand - 1)) {
+        death.client = in_hand - 1;
+        head.is_left_out[exchange_.slot(*death.client).call.kernel] = true;
+        return death;
+    }
+    return death.end.in_good_order() ? std::nullopt : std::optional(std::move(death));
+}
+
+std::optional<DeviceOwner::Death> DeviceOwner::look() {
+    if (!process_.runs()) {
+        if (is_asked()) start();
+        return std::nullopt;
+    }
+    process_.read_prints();
+    const bool says_more = process_.read_answers();
+    while (const auto line = process_.next_line())
+        if (line->starts_with("unreachable ")) unreachable_ = line->substr(line->find(' ') + 1);
+    if (!says_more || process_.has_ended()) return bury(process_.end(death_seconds));
+    return std::nullopt;
+}
+
+std::optional<DeviceOwner::Death> DeviceOwner::watch(WorkerAllowance allowed) {
+    if (auto death = look()) return death;
+    if (!process_.runs() || !is_asked()) return std::nullopt;
+    if (exchange_.head().rounds != rounds_at_start_) unreachable_.clear();
+    allowed.memory_bytes += exchange_.head().image_bytes;
+    for (int i = 0; i < clients_; ++i) {
+        auto& [turn, watchdog] = asked_[static_cast<std::size_t>(i)];
+        const std::uint32_t turn_now = exchange_.slot(i).turn;
+        if (std::exchange(turn, turn_now) != turn_now) watchdog.case_begins();
+        if (!has_asked(i)) continue;
+        if (const auto why = process_.why_kill(allowed, watchdog))
+            return bury(process_.end(0.0, *why));
+    }
+    return std::nullopt;
+}
+
+std::optional<DeviceOwner::Death> DeviceOwner::finish() {
+    if (!process_.runs()) return std::nullopt;
+    exchange_.head().ends = true;
+    exchange_.ring();
+    WorkerEnd end = process_.end(exit_seconds);
+    if (end.closed_pipe || end.in_good_order()) return std::nullopt;
+    return Death{.end = std::move(end), .history = std::exchange(history_, {}), .client = {}};
+}
+
+}  // namespace gradverify

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process that owns a device, as the driver of its clients sees it. When it dies with several
+// calls in hand, a new one makes each of them alone, which shows whose it was.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/devices/exchange.hpp"
+#include "harness/workers/history.hpp"
+#include "harness/workers/process.hpp"
+
+namespace gradverify {
+
+class DeviceOwner {
+  public:
+    struct Death {
+        WorkerEnd end;
+        WorkerHistory history;      ///< what it had taken part in
+        std::optional<int> client;  ///< whose call it died of, which `forget` is to end
+    };
+
+    /// The first `strict_cases` run with a checked heap. `forks`: as a worker's.
+    /// **Errors** EnvironmentError, as below.
+    DeviceOwner(std::vector<std::string> command, std::string device, int clients,
+                std::int64_t strict_cases, std::shared_ptr<ForkServers> forks);
+
+    const std::string& device() const { return device_; }
+    int exchange_fd() const { return memory_.get(); }
+    /// What a client is told first.
+    std::string greeting(int client) const;
+    /// Whether the client waits for a call.
+    bool has_asked(int client) const;
+    /// The client is gone, and with it what it has asked for.
+    void forget(int client);
+    /// A case of a client was answered, in which the owner took part.
+    void answered(const Task& task);
+
+    int answer_fd() const { return process_.answer_fd(); }
+    int print_fd() const { return process_.print_fd(); }
+    void read_prints() { process_.read_prints(); }
+
+    /// Starts the process where a call waits for it, and looks whether it has ended.
+    /// **Errors** also when several in a row can't reach the device.
+    std::optional<Death> look();
+    /// The same, and ends it when a client's calls take more than this, beside the images.
+    std::optional<Death> watch(WorkerAllowance allowed);
+    /// It ends in good order, or is a death.
+    std::optional<Death> finish();
+
+  private:
+    void start();
+    bool is_asked() const;
+    std::optional<Death> bury(WorkerEnd end);
+    void count_idle_death(const WorkerEnd& end);
+
+    std::vector<std::string> command_;
+    std::shared_ptr<ForkServers> forks_;
+    std::string device_;
+    Descriptor memory_;
+    Exchange exchange_;
+    int clients_;
+    std::int64_t strict_left_;
+    WorkerProcess process_;
+    WorkerHistory history_;
+    /// What a client has asked for by the last look.
+    struct Asked {
+        std::uint32_t turn = 0;
+        Watchdog watchdog;
+    };
+    std::vector<Asked> asked_;  ///< by client
+    std::uint64_t rounds_at_start_ = 0;
+    int idle_deaths_ = 0;      ///< in a row, of owners that made no call
+    std::string unreachable_;  ///< why this owner can't reach its device
+};
+
+}  // namespace gradverify
