@@ -102,10 +102,10 @@ void place(DescriptorMoves moves) {
     // First to numbers above all of them, since one of them may itself be one of those.
     int above = 0;
     for (const auto& [from, to] : moves) above = std::max({above, from + 1, to + 1});
-    for (auto& [from, to] : moves) {
-        const int moved = fcntl(from, F_DUPFD, above);
-        close(from);
-        from = moved;
+    for (std::pair<int, int>& move : moves) {
+        const int moved = fcntl(move.first, F_DUPFD, above);
+        close(move.first);
+        move.first = moved;
     }
     for (const auto& [from, to] : moves) {
         dup2(from, to);

@@ -87,12 +87,19 @@ void declare_below_2_31(KernelDeclaration& kernel) {
     kernel.up_to_elements((std::int64_t{1} << 31) - 1024);
 }
 
-/// With tens of millions of groups some elements are wrong now and then: docs/results.md.
+/// With tens of millions of groups some elements are wrong now and then, and filters of three
+/// dimensions must not be too many in NHWC: docs/results.md.
 template <class T, cudnnTensorFormat_t format = nchw>
 void declare_sums(KernelDeclaration& kernel) {
     declare_product<T, format>(kernel);
     declare_below_2_31(kernel);
     kernel.where("groups", between(1, 1 << 20));
+    if constexpr (format == nhwc)
+        kernel.only_if("fewer than 65535 times 16 taps in three dimensions", [](const Problem& p) {
+            std::int64_t taps = Parameters(p).k;
+            for (const Axis& axis : Parameters(p).spatial()) taps *= axis.filter;
+            return p.rank() < 3 || taps < std::int64_t{65535} * 16;
+        });
 }
 
 /// TF32 writes past the end of y with groups: docs/results.md.
