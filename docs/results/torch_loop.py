@@ -102,9 +102,9 @@ def rate(work, device, processes, problems):
     return processes * problems / seconds, sum(wrong for _, _, wrong in answers) / (processes * problems)
 
 
-def gradverify_rates(executable, device, problems, jobs):
+def gradverify_rates(executable, kernels, device, problems, jobs):
     """By load and number of workers, from `bench --harness`."""
-    command = [executable, "bench", "--harness", "conv.*", "--device", device,
+    command = [executable, "bench", "--harness", *kernels, "--device", device,
                "--problems", str(problems), "--jobs", str(jobs)]  # fmt: skip
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     rates, load = {}, None
@@ -120,7 +120,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("gradverify", help="the executable")
     parser.add_argument("--device", default="cuda", choices=("cpu", "cuda"))
-    parser.add_argument("--problems", type=int, default=500, help="of each process")
+    parser.add_argument("--problems", type=int, default=500, help="of each process; of gradverify four times as many")
+    parser.add_argument("--kernels", nargs="+", default=["conv.*/naive", "conv.*/direct"], help="of gradverify")
     parser.add_argument("--processes", type=int, default=8, help="of the loop beside the one")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="workers of gradverify")
     a = parser.parse_args()
@@ -135,7 +136,8 @@ def main():
     print(f"gradcheck, fast mode, 1 process: {checked:.0f} problems/s; fails {100 * failed:.1f} %")
     row = "{:<70} {:>7} {:>10} {:>7} {:>7} {:>9}"
     print(row.format("gradverify", "workers", "problems/s", "/ loop", f"/ {a.processes}", "/ gradcheck"))
-    for (load, jobs), figure in gradverify_rates(a.gradverify, a.device, a.problems, a.jobs).items():
+    rates = gradverify_rates(a.gradverify, a.kernels, a.device, 4 * a.problems, a.jobs)
+    for (load, jobs), figure in rates.items():
         ratios = [f"{figure / other:.2f}" for other in (one, several, checked)]
         print(row.format(load, jobs, f"{figure:.0f}", *ratios))
 

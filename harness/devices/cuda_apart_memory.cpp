@@ -40,7 +40,7 @@ std::byte* ApartMemory::resize(std::size_t bytes) {
     mapped_ = size;
     const CUmemAccessDesc access{kind.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     GRADVERIFY_DRIVER_CALL(cuMemSetAccess, begin, size, &access, 1);
-    return reinterpret_cast<std::byte*>(begin);
+    return reinterpret_cast<std::byte*>(begin);  // NOLINT(performance-no-int-to-ptr)
 }
 
 }  // namespace gradverify::detail
