@@ -27,13 +27,12 @@ class CallQueue {
     /// all others wait for it.
     std::optional<AskedCall> next();
     void finished(const AskedCall& asked);
-    /// How many were begun and are not finished.
-    int in_hand() const { return count_; }
 
   private:
     const Exchange& exchange_;
     std::vector<bool> in_hand_;  ///< by slot
-    int count_ = 0, first_ = 0;
+    int count_ = 0;              ///< of those in hand
+    int first_ = 0;
 };
 
 }  // namespace gradverify

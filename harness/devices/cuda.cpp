@@ -244,12 +244,12 @@ class CudaDevice final : public Device {
         download(was_repeated(unit) ? *unit.again : unit.call, lane.stream);
     }
 
-    /// One delay does for all calls that are made while it lasts.
+    /// One delay does for all calls that are made before half of it has gone.
     void delay_default_stream() {
         const auto now = Clock::now();
-        if (now - default_delayed_ < stream_delay / 2) return;
+        if (default_busy_until_ - now > stream_delay / 2) return;
         delay_stream(nullptr);
-        default_delayed_ = now;
+        default_busy_until_ = std::max(now, default_busy_until_) + stream_delay;
     }
 
     /// Calls the launcher.
@@ -339,7 +339,7 @@ class CudaDevice final : public Device {
     std::map<int, ApartMemory> owned_;
     std::unique_ptr<LargeMemory> large_memory_;
     std::map<int, Lane> lanes_;
-    Clock::time_point default_delayed_{};
+    Clock::time_point default_busy_until_{};  ///< by delays
 };
 
 }  // namespace

@@ -115,6 +115,11 @@ void Exchange::answer(int index, std::uint32_t turn) const {
     if (slot(index).turn.compare_exchange_strong(turn, turn + 1)) wake_all(slot(index).turn);
 }
 
+void Exchange::leave(int index) const {
+    slot(index).is_left = true;
+    forget(index);
+}
+
 void Exchange::forget(int index) const {
     ExchangeSlot& left = slot(index);
     left.is_suspect = false;

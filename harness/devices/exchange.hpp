@@ -51,6 +51,7 @@ struct ExchangeSlot {
     std::int32_t delayed = 0;  ///< the stream of `call`, not of `before`
     ExchangeCall before, call;
 
+    bool is_left = false;  ///< they were not made; the client is to do so elsewhere
     double seconds = 0.0;  ///< of all
     bool device_lost = false, lost_before = false;
     bool is_fault = false;  ///< the error is the device's own, as of memory that it lacks
@@ -119,6 +120,8 @@ class Exchange {
     void answer(int index, std::uint32_t turn) const;
     /// Takes back what a client that is gone has asked for.
     void forget(int index) const;
+    /// Answers a client that its calls are not made here. No owner may be running.
+    void leave(int index) const;
     void ring() const;
 
   private:

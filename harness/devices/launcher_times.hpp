@@ -7,8 +7,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
-#include <numeric>
 
 namespace gradverify {
 
@@ -17,14 +17,14 @@ class LauncherTimes {
     static constexpr double slow_seconds = 300e-6;
     static constexpr std::size_t calls_kept = 8;
 
-    /// Takes note of a call of a kernel's launcher; whether its latest calls were slow.
+    /// Takes note of a call of a kernel's launcher; whether half of its latest calls were slow, as
+    /// one or two may be that were interrupted, or have loaded a kernel.
     bool is_slow(std::uint32_t kernel, double seconds) {
         Times& times = kernels_[kernel];
-        // One that was interrupted, as one in eight may be, counts for little.
-        times.latest[++times.calls % calls_kept] = std::min(seconds, 4.0 * slow_seconds);
-        const double sum = std::accumulate(times.latest.begin(), times.latest.end(), 0.0);
-        // The first call, which loads the kernel, never counts.
-        return times.calls > calls_kept && sum / calls_kept > slow_seconds;
+        times.latest[++times.calls % calls_kept] = seconds;
+        const auto slow = std::ranges::count_if(
+            times.latest, [](double latest) { return latest > slow_seconds; });
+        return times.calls > calls_kept && 2 * slow >= std::ssize(times.latest);
     }
 
   private:

@@ -106,7 +106,8 @@ class ClientDevice final : public Device {
         slot_.uploads_again = sequence.uploads_again;
         exchange_.call(index_);
         owner_seconds += slot_.seconds;
-        if (slot_.is_fault) throw std::runtime_error(slot_.answer.error.data());
+        // Of memory that the owner lacks, a process by itself may have enough.
+        if (std::exchange(slot_.is_left, false) || slot_.is_fault) throw NeedsDeviceItself();
         RunStatus status = status_of(slot_.answer);
         status.seconds = slot_.seconds;
         status.lost_before = slot_.lost_before;

@@ -11,8 +11,8 @@
 namespace gradverify {
 
 /// What a client's device throws where a case needs the device itself: for large memory, timings,
-/// the checked variant, or a kernel that an owner is not asked for. No std::exception: no property
-/// may take it for a failure.
+/// the checked variant, a kernel that an owner is not asked for, or what the owner's device fails
+/// in. No std::exception: no property may take it for a failure.
 struct NeedsDeviceItself {};
 
 /// This process is a client: `device_named` of this device gives one that asks the owner.

@@ -320,6 +320,26 @@ TEST_CASE("between a call before and the next call nobody else's call is made") 
     CHECK(told.clients == std::vector<std::string>(4, "right"));
 }
 
+TEST_CASE("what no owner is to make is left to those that use the device themselves") {
+    const int fd = Exchange::make_memory(1);
+    const Exchange exchange(fd, 1);
+    const pid_t client = started([&] {
+        Registry::instance() = kernels();
+        const Client one(fd, 1, 0);
+        try {
+            one.call({.kernel = "counts"});
+        } catch (const NeedsDeviceItself&) {
+            return 3;
+        }
+        return 0;
+    });
+    while (!exchange.slot(0).is_asked()) usleep(1000);
+    exchange.leave(0);
+    CHECK(exit_code_of(client) == 3);
+    CHECK_FALSE(exchange.slot(0).is_left);
+    close(fd);
+}
+
 TEST_CASE("a device that is lost in a call beside others is told to nobody, and the owner ends") {
     const int fd = Exchange::make_memory(1);
     const Exchange exchange(fd, 1);
@@ -382,7 +402,7 @@ TEST_CASE("a kernel whose launcher takes long is left to those that use the devi
     CHECK(told.owner_exit_code == 0);
 }
 
-TEST_CASE("what is wrong with the device itself is no error of the kernel") {
+TEST_CASE("what is wrong with the owner's device is left to those that use it themselves") {
     class Faulty : public LosingDevice {
       public:
         Faulty() : LosingDevice(0) {}
@@ -390,7 +410,7 @@ TEST_CASE("what is wrong with the device itself is no error of the kernel") {
     };
     const Work call = [](const Client& client) { return said(client.call({.kernel = "counts"})); };
     const Told faulty = told_by(std::vector{call}, [] { return std::make_unique<Faulty>(); }, true);
-    CHECK(faulty.clients[0] == "no stream");
+    CHECK(faulty.clients[0] == "elsewhere");
     CHECK(faulty.owner_exit_code == worker_exit_device_lost);
     class Full : public LosingDevice {
       public:
@@ -398,7 +418,7 @@ TEST_CASE("what is wrong with the device itself is no error of the kernel") {
         std::byte* own(int, std::size_t) override { throw std::runtime_error("no memory"); }
     };
     const Told full = told_by(std::vector{call}, [] { return std::make_unique<Full>(); });
-    CHECK(full.clients[0] == "no memory");
+    CHECK(full.clients[0] == "elsewhere");
     CHECK(full.owner_exit_code == 0);
 }
 

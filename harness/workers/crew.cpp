@@ -205,12 +205,15 @@ bool Crew::take(Worker& worker, const std::string& line) {
     }
     auto* const outcome = std::get_if<Outcome>(&*answer);
     if (!outcome) return false;
-    if (worker.is_client() && outcome->verdict == Verdict::failed) {
+    if (worker.is_client() && outcome->verdict == Verdict::failed &&
+        task.work.device == owner_->device()) {
         task.has_failed_beside_others = true;
         return leave();
     }
-    if (task.has_failed_beside_others && outcome->verdict != Verdict::failed)
+    if (task.has_failed_beside_others && outcome->verdict != Verdict::failed) {
         left_by_clients_.insert(task.work.row());
+        if (task.work.kernel) owner_->leave_out(*task.work.kernel);
+    }
     const bool is_first = worker.history.empty();
     if (!task.work.is_probe()) {
         unreachable_ = 0;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -74,25 +75,52 @@ void DeviceOwner::count_idle_death(const WorkerEnd& end) {
     std::this_thread::sleep_for(pause);
 }
 
+void DeviceOwner::leave_out(const Kernel& kernel) {
+    const std::vector<Kernel>& all = Registry::instance().kernels();
+    const auto found = std::ranges::find(all, &kernel, [](const Kernel& one) { return &one; });
+    const auto place = static_cast<std::size_t>(found - all.begin());
+    if (place < std::min(all.size(), ExchangeHead::most_kernels))
+        exchange_.head().is_left_out[place] = true;
+}
+
+/// Once all that were in hand of a dead owner have been made alone, and no other has died.
+void DeviceOwner::strike_if_unexplained() {
+    if (in_hand_at_death_.empty()) return;
+    for (int i = 0; i < clients_; ++i)
+        if (has_asked(i) && exchange_.slot(i).is_suspect) return;
+    constexpr int most_strikes = 2;
+    for (const std::uint32_t kernel : std::exchange(in_hand_at_death_, {}))
+        if (++strikes_[kernel] == most_strikes) exchange_.head().is_left_out[kernel] = true;
+}
+
 std::optional<DeviceOwner::Death> DeviceOwner::bury(WorkerEnd end) {
     ExchangeHead& head = exchange_.head();
     const std::int32_t in_hand = head.in_hand.exchange(ExchangeHead::none);
     count_idle_death(end);
     Death death{.end = std::move(end), .history = std::exchange(history_, {}), .client = {}};
     if (in_hand == ExchangeHead::several) {
-        for (int i = 0; i < clients_; ++i) exchange_.slot(i).is_suspect = has_asked(i);
+        for (int i = 0; i < clients_; ++i) {
+            exchange_.slot(i).is_suspect = has_asked(i);
+            if (has_asked(i)) in_hand_at_death_.insert(exchange_.slot(i).call.kernel);
+        }
         return std::nullopt;
     }
     // One that has lost the device in a call alone has answered it.
-    if (in_hand != ExchangeHead::none && has_asked(in_hand - 1)) {
-        death.client = in_hand - 1;
-        head.is_left_out[exchange_.slot(*death.client).call.kernel] = true;
-        return death;
-    }
-    return death.end.in_good_order() ? std::nullopt : std::optional(std::move(death));
+    if (in_hand == ExchangeHead::none || !has_asked(in_hand - 1))
+        return death.end.in_good_order() ? std::nullopt : std::optional(std::move(death));
+    death.client = in_hand - 1;
+    in_hand_at_death_.clear();
+    const std::uint32_t kernel = exchange_.slot(*death.client).call.kernel;
+    head.is_left_out[kernel] = true;
+    // Other calls of a kernel that hangs would take as long, one after the other.
+    for (int i = 0; i < clients_; ++i)
+        if (i != *death.client && has_asked(i) && exchange_.slot(i).call.kernel == kernel)
+            exchange_.leave(i);
+    return death;
 }
 
 std::optional<DeviceOwner::Death> DeviceOwner::look() {
+    strike_if_unexplained();
     if (!process_.runs()) {
         if (is_asked()) start();
         return std::nullopt;
@@ -110,11 +138,14 @@ std::optional<DeviceOwner::Death> DeviceOwner::watch(WorkerAllowance allowed) {
     if (!process_.runs() || !is_asked()) return std::nullopt;
     if (exchange_.head().rounds != rounds_at_start_) unreachable_.clear();
     allowed.memory_bytes += exchange_.head().image_bytes;
+    const std::int32_t in_hand = exchange_.head().in_hand;
+    const bool is_same = std::exchange(in_hand_, in_hand) == in_hand;
     for (int i = 0; i < clients_; ++i) {
         auto& [turn, watchdog] = asked_[static_cast<std::size_t>(i)];
         const std::uint32_t turn_now = exchange_.slot(i).turn;
-        if (std::exchange(turn, turn_now) != turn_now) watchdog.case_begins();
-        if (!has_asked(i)) continue;
+        if (std::exchange(turn, turn_now) != turn_now || !is_same) watchdog.case_begins();
+        // What waits for a call that is made alone is not being made.
+        if (!has_asked(i) || (in_hand > 0 && i != in_hand - 1)) continue;
         if (const auto why = process_.why_kill(allowed, watchdog))
             return bury(process_.end(0.0, *why));
     }

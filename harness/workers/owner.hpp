@@ -3,8 +3,11 @@
 // calls in hand, a new one makes each of them alone, which shows whose it was.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +38,8 @@ class DeviceOwner {
     bool has_asked(int client) const;
     /// The client is gone, and with it what it has asked for.
     void forget(int client);
+    /// Clients do not ask for this kernel any more.
+    void leave_out(const Kernel& kernel);
     /// A case of a client was answered, in which the owner took part.
     void answered(const Task& task);
 
@@ -54,6 +59,7 @@ class DeviceOwner {
     void start();
     bool is_asked() const;
     std::optional<Death> bury(WorkerEnd end);
+    void strike_if_unexplained();
     void count_idle_death(const WorkerEnd& end);
 
     std::vector<std::string> command_;
@@ -71,6 +77,11 @@ class DeviceOwner {
         Watchdog watchdog;
     };
     std::vector<Asked> asked_;  ///< by client
+    std::int32_t in_hand_ = 0;  ///< by the last look
+    /// The kernels of calls that were in hand when an owner died, while nobody knows of which; and
+    /// how often that came out so. One that dies at its hundredth call does not do so alone.
+    std::set<std::uint32_t> in_hand_at_death_;
+    std::map<std::uint32_t, int> strikes_;
     std::uint64_t rounds_at_start_ = 0;
     int idle_deaths_ = 0;      ///< in a row, of owners that made no call
     std::string unreachable_;  ///< why this owner can't reach its device

@@ -85,6 +85,7 @@ std::optional<Answer> answer(const CaseServer& server, const Request& request) t
 } catch (const EnvironmentError& wrong) {
     return Unreachable{wrong.what()};
 } catch (const NeedsDeviceItself&) {
+    take_owner_seconds();  // of a case that begins anew
     return Elsewhere{};
 }
 

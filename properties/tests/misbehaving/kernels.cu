@@ -172,6 +172,11 @@ void lose_device(const gradverify::conv::Forward& call) {
     store<<<1, 1, 0, call.launch.stream>>>(nullptr, 1.0f);
 }
 
+void die_at_20th_call(const GradBias&) {
+    static int calls = 0;
+    if (++calls == 20) std::abort();
+}
+
 }  // namespace
 
 #define MISBEHAVING(VARIANT, MISCHIEF) \
@@ -181,6 +186,7 @@ MISBEHAVING("aborts", abort_it);
 MISBEHAVING("allocates_on_device", allocate_on_device);
 MISBEHAVING("allocates_without_end", allocate_without_end);
 MISBEHAVING("damages_heap", damage_heap);
+MISBEHAVING("dies_at_its_20th_call", die_at_20th_call);
 MISBEHAVING("divides_by_block_size", divide_by_block_size);
 MISBEHAVING("exits_0", exit_0);
 MISBEHAVING("exits_1", exit_1);
