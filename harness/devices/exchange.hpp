@@ -54,7 +54,6 @@ struct ExchangeSlot {
     bool is_left = false;  ///< they were not made; the client is to do so elsewhere
     double seconds = 0.0;  ///< of all
     bool device_lost = false, lost_before = false;
-    bool is_fault = false;  ///< the error is the device's own, as of memory that it lacks
     ExchangeAnswer answer, answer_again;
 
     static bool is_asked(std::uint32_t at_turn) { return at_turn % 2 == 1; }

@@ -106,8 +106,7 @@ class ClientDevice final : public Device {
         slot_.uploads_again = sequence.uploads_again;
         exchange_.call(index_);
         owner_seconds += slot_.seconds;
-        // Of memory that the owner lacks, a process by itself may have enough.
-        if (std::exchange(slot_.is_left, false) || slot_.is_fault) throw NeedsDeviceItself();
+        if (std::exchange(slot_.is_left, false)) throw NeedsDeviceItself();
         RunStatus status = status_of(slot_.answer);
         status.seconds = slot_.seconds;
         status.lost_before = slot_.lost_before;
@@ -244,14 +243,14 @@ class Owner {
         OwnedUnit unit;
     };
 
-    /// Says what is wrong with the device, if it is.
+    /// Uses the device; false where that throws, which is no error of a kernel.
     template <class Use>
-    std::string fault_of(const Use& use) try {
+    static bool works(const Use& use) try {
         const NotedLaunch launch;
         use();
-        return {};
-    } catch (const std::exception& wrong) {
-        return wrong.what();
+        return true;
+    } catch (const std::exception&) {
+        return false;
     }
 
     void begin_round(std::int32_t in_hand) {
@@ -267,13 +266,12 @@ class Owner {
         bool lost = false;
         if (reserve(asked)) {
             std::optional<Begun> made;
-            const std::string fault =
-                fault_of([&] { device_.run_owned(made.emplace(*this, asked).unit); });
-            lost = !fault.empty() || is_lost(made->unit);
-            if (fault.empty())
+            const bool is_made = works([&] { device_.run_owned(made.emplace(*this, asked).unit); });
+            lost = !is_made || is_lost(made->unit);
+            if (is_made)
                 answer(asked, made->unit);
             else
-                answer_fault(asked, fault);
+                leave(asked);
         }
         queue_.finished(asked);
         exchange_.head().in_hand = ExchangeHead::none;
@@ -289,8 +287,7 @@ class Owner {
             queue_.finished(asked);
             return true;
         }
-        return fault_of([&] { device_.begin_owned(begun_.emplace_back(*this, asked).unit); })
-            .empty();
+        return works([&] { device_.begin_owned(begun_.emplace_back(*this, asked).unit); });
     }
 
     /// Answers what is finished by now, and says how many clients'; nothing once the device was
@@ -300,7 +297,7 @@ class Owner {
         for (auto one = begun_.begin(); one != begun_.end();) {
             bool is_finished = false;
             const auto look = [&] { is_finished = device_.is_finished(one->unit); };
-            if (!fault_of(look).empty() || is_lost(one->unit)) return std::nullopt;
+            if (!works(look) || is_lost(one->unit)) return std::nullopt;
             if (!is_finished) {
                 ++one;
                 continue;
@@ -362,14 +359,14 @@ class Owner {
                 .bytes = asked.bytes};
     }
 
-    /// Memory for the client's calls. Without it they are answered so, and false.
+    /// Memory for the client's calls. Without it they are left, and false.
     bool reserve(const AskedCall& asked) try {
         const ExchangeSlot& slot = exchange_.slot(asked.client);
         if (slot.has_before) reserve(asked.client, true, slot.before.bytes);
         reserve(asked.client, false, slot.call.bytes);
         return true;
-    } catch (const std::exception& wrong) {
-        answer_fault(asked, wrong.what());
+    } catch (const std::exception&) {
+        leave(asked);
         return false;
     }
     void reserve(int client, bool is_before, std::size_t bytes) {
@@ -392,16 +389,14 @@ class Owner {
         return found;
     }
 
-    void answer_fault(const AskedCall& asked, const std::string& fault) {
-        ExchangeSlot& slot = exchange_.slot(asked.client);
-        slot.is_fault = true;
-        tell(slot.answer, {.error = fault});
+    /// A process by itself may have the memory, or tell what is wrong.
+    void leave(const AskedCall& asked) {
+        exchange_.slot(asked.client).is_left = true;
         answered(asked);
     }
 
     void answer(const AskedCall& asked, const OwnedUnit& unit) {
         ExchangeSlot& slot = exchange_.slot(asked.client);
-        slot.is_fault = false;
         slot.lost_before = unit.before && unit.before->status.device_lost;
         slot.device_lost = is_lost(unit);
         if (slot.device_lost) exchange_.head().is_left_out[slot.call.kernel] = true;

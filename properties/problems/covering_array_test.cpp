@@ -5,6 +5,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <barrier>
+#include <cstdint>
+#include <memory>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -165,18 +169,30 @@ TEST_CASE("kernels that support the same share an array, whoever asks first") {
     CHECK(&arrays.of(weight) != &arrays.of(forward));
 }
 
-TEST_CASE("threads that ask for an array at once get one") {
-    const KernelDeclaration kernel;
-    const SupportedProblems problems(test_operator(), pass(), kernel);
-    CoveringArrays arrays, others;
-    std::vector<const CoveringArray*> got(4);
+TEST_CASE("threads that ask for arrays at once get the same, each made once") {
+    std::vector<KernelDeclaration> kernels(12);
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+        kernels[i].where("n", between(1, static_cast<std::int64_t>(i) + 1));
+    std::vector<std::unique_ptr<const SupportedProblems>> problems;
+    for (const KernelDeclaration& kernel : kernels)
+        problems.push_back(
+            std::make_unique<const SupportedProblems>(test_operator(), pass(), kernel));
+    CoveringArrays arrays;
+    std::vector<std::vector<const CoveringArray*>> got(4);
     {
+        std::barrier all(std::ssize(got));
         std::vector<std::jthread> threads;
-        for (const CoveringArray*& one : got)
-            threads.emplace_back([&] { one = &arrays.of(problems); });
+        for (auto& of_thread : got)
+            threads.emplace_back([&] {
+                all.arrive_and_wait();
+                for (const auto& one : problems) of_thread.push_back(&arrays.of(*one));
+            });
     }
-    for (const CoveringArray* const one : got) CHECK(one == got.front());
-    CHECK(got.front()->problems() == others.of(problems).problems());
+    for (const auto& of_thread : got) CHECK(of_thread == got.front());
+    CHECK(std::set(got.front().begin(), got.front().end()).size() == kernels.size());
+    CoveringArrays others;
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+        CHECK(got.front()[i]->problems() == others.of(*problems[i]).problems());
 }
 
 TEST_CASE("a generator has its array made when its smallest problems are drawn") {

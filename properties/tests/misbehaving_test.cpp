@@ -57,7 +57,7 @@ constexpr Misbehaving kernels[] = {
     {"spins_on_host", "no end after ", true},
     {"throws", "the launcher threw: no plan for this shape"},
     {"throws_number", "the launcher threw something that is no std::exception"},
-    {"writes_guard", "wrote 1 element past the end of db|write past the end of db"},
+    {"writes_guard", "wrote 1 element past the end of db"},
     {"writes_input", "changed its input dy"},
 };
 
@@ -167,7 +167,7 @@ TEST_CASE("of many calls in hand of an owner, those that do harm are told, and n
                     cases.push_back(*suite.draw(row, 3, index).drawn);
                 else if (index == 15)
                     cases.push_back(Case::parse(
-                        "v1:" + name + ":matches_reference:" + device + ":k=3,in=1x1:seed=1",
+                        "v1:" + name + ":matches_reference:" + device + ":k=3,in=1x1:data=zeros",
                         registry));
             }
         WorkerPool pool(workers(device));
