@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two calls on the same buffers give the same bits, unless the kernel sums in a varying order. With
-// other launches in between, moved pointers, another stream, block size and order of threads, the
-// result stays within the rounding bound of the first one, be that right or wrong.
+// other launches in between, moved pointers, streams that are busy, another block size and order of
+// threads, the result stays within the rounding bound of the first one, be that right or wrong.
 #include <algorithm>
 
 #include "properties/properties.hpp"
@@ -45,7 +45,9 @@ Outcome repeatable(CaseContext& context) {
     const auto inputs = context.inputs.of(context.pass());
     const bool bitwise = context.declaration().determinism == Determinism::bitwise;
 
-    const auto [first, second] = context.caller.call_twice(inputs, Setting{});
+    // On the same stream: on the default one a GPU makes calls one after the other.
+    const Setting plain{.own_stream = context.checked().setting.own_stream};
+    const auto [first, second] = context.caller.call_twice(inputs, plain);
     for (const CallResult* result : {&first, &second})
         if (const auto failure = failed_call(*result)) return *failure;
     if (bitwise && second.output_bits != first.output_bits) {
@@ -60,7 +62,7 @@ Outcome repeatable(CaseContext& context) {
     }
 
     const CallResult other = context.caller.call(context.kernel(), other_inputs(context, inputs),
-                                                 Setting{}, context.caller.surroundings());
+                                                 plain, context.caller.surroundings());
     if (const auto failure = failed_call(other)) return *failure;
     const auto expected = near_first(context, first, context.oracle.bounded());
     Outcome outcome;
