@@ -30,7 +30,6 @@ class CudaDevice final : public Device {
   public:
     ~CudaDevice() override {
         // The process ends, so errors of a lost device don't matter.
-        cudaFree(block_.data);
         for (const Block& region : regions_) cudaFree(region.data);
         for (const Block& block : host_) cudaFreeHost(block.data);
         for (const auto& lane : lanes_) {
@@ -86,7 +85,7 @@ class CudaDevice final : public Device {
         return std::move(one.status);
     }
 
-    std::byte* own(int which, std::size_t bytes) override { return owned_[which].resize(bytes); }
+    std::byte* own(int which, std::size_t bytes) override { return owned_[which].ending(bytes); }
     void pin(std::span<std::byte> memory) override {
         GRADVERIFY_CUDA_CHECK(
             cudaHostRegister(memory.data(), memory.size(), cudaHostRegisterDefault));
@@ -310,7 +309,7 @@ class CudaDevice final : public Device {
     std::vector<std::byte*> place_in_one_block(std::span<const std::size_t> region_bytes) {
         const std::size_t total =
             std::accumulate(region_bytes.begin(), region_bytes.end(), std::size_t{0});
-        std::byte* begin = exactly(block_, std::max(total, block_.bytes));
+        std::byte* begin = block_.ending(total);
         copied_ = {{begin, total}};
         std::vector<std::byte*> begins;
         for (const std::size_t bytes : region_bytes) {
@@ -332,7 +331,7 @@ class CudaDevice final : public Device {
     }
 
     const bool regions_are_apart_ = is_under_compute_sanitizer();
-    Block block_;                 ///< of all regions
+    ApartMemory block_;           ///< of all regions
     std::vector<Block> regions_;  ///< where they are apart
     std::vector<std::span<std::byte>> copied_;
     Block host_[2];

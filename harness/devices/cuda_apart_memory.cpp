@@ -10,13 +10,21 @@ namespace {
 
 // An index of 32 bits into elements of 8 bytes goes 32 GiB astray at most.
 constexpr std::size_t window_bytes = std::size_t{1} << 37;
+// Below this, memory is made for twice as much as is asked for.
+constexpr std::size_t dear_bytes = std::size_t{1} << 30;
 
 #define GRADVERIFY_DRIVER_CALL(NAME, ...) \
     check_driver(of_driver<decltype(NAME)>(#NAME)(__VA_ARGS__), #NAME)
 
 }  // namespace
 
-std::byte* ApartMemory::resize(std::size_t bytes) {
+std::byte* ApartMemory::ending(std::size_t bytes) {
+    if (bytes > mapped_) map(bytes < dear_bytes ? 2 * bytes : bytes);
+    const CUdeviceptr begin = window_ + window_bytes / 2 + (mapped_ - bytes);
+    return reinterpret_cast<std::byte*>(begin);  // NOLINT(performance-no-int-to-ptr)
+}
+
+void ApartMemory::map(std::size_t bytes) {
     CUmemAllocationProp kind{};
     kind.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     kind.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -40,7 +48,6 @@ std::byte* ApartMemory::resize(std::size_t bytes) {
     mapped_ = size;
     const CUmemAccessDesc access{kind.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     GRADVERIFY_DRIVER_CALL(cuMemSetAccess, begin, size, &access, 1);
-    return reinterpret_cast<std::byte*>(begin);  // NOLINT(performance-no-int-to-ptr)
 }
 
 }  // namespace gradverify::detail

@@ -14,12 +14,16 @@ class ApartMemory {
     ApartMemory(const ApartMemory&) = delete;
     ApartMemory& operator=(const ApartMemory&) = delete;
 
-    /// At least so many bytes, at the same address as before; what they held is lost. Given back
-    /// when the process ends. Nothing on the device may be using it.
+    /// So many bytes, with none behind them; more than ever before begin with anything. Given back
+    /// when the process ends. Nothing on the device may be using what it gave before.
+    ///
+    /// **Ranges** a multiple of 256 bytes, which is the memory's alignment.
     /// **Errors** std::runtime_error.
-    std::byte* resize(std::size_t bytes);
+    std::byte* ending(std::size_t bytes);
 
   private:
+    void map(std::size_t bytes);
+
     std::uint64_t window_ = 0;  ///< the addresses around it that are kept free; 0 for none yet
     std::size_t mapped_ = 0;
 };

@@ -119,7 +119,7 @@ class Device {
     /// nothing of the run before, and the next one does.
     virtual void begin(const RunSequence&) {}
 
-    /// Block `which` of device memory, in place of what it was.
+    /// Block `which` of device memory, in place of what it was, with none directly behind it.
     /// **Errors** std::runtime_error when there is not enough.
     virtual std::byte* own(int which, std::size_t bytes);
     /// Makes copies from and to this host memory fast, which takes about a millisecond per MiB.

@@ -24,8 +24,6 @@ namespace gradverify {
 
 namespace {
 
-// Fewer bytes of device memory are not worth asking for more later.
-constexpr std::size_t fewest_bytes = std::size_t{1} << 21;
 // Images of so many bytes, as most have fewer, are made fast to copy.
 constexpr std::size_t pinned_bytes = std::size_t{1} << 20;
 
@@ -208,7 +206,7 @@ class Owner {
         : device_(device_named(device)),
           exchange_(fd, slots),
           pinned_(fd, slots),
-          blocks_(2 * static_cast<std::size_t>(slots)) {}
+          memory_(2 * static_cast<std::size_t>(slots)) {}
 
     int serve() {
         ExchangeHead& head = exchange_.head();
@@ -228,11 +226,6 @@ class Owner {
     }
 
   private:
-    struct Block {
-        std::byte* data = nullptr;
-        std::size_t bytes = 0;
-    };
-
     /// Calls that are being made, of one client.
     struct Begun {
         Begun(Owner& owner, const AskedCall& one)
@@ -328,13 +321,13 @@ class Owner {
         const auto image_of = [&](Image which) { return image(client, which, slot.call.bytes); };
         OwnedUnit unit{.client = client,
                        .before = {},
-                       .call = owned_call(slot.call, block(client, false), read),
+                       .call = owned_call(slot.call, memory(client, false), read),
                        .again = {}};
         unit.call.delayed = static_cast<DelayedStream>(slot.delayed);
         unit.call.given = image_of(Image::given);
         unit.call.left = image_of(Image::left);
         if (slot.has_before) {
-            unit.before.emplace(owned_call(slot.before, block(client, true), read));
+            unit.before.emplace(owned_call(slot.before, memory(client, true), read));
             unit.before->given = image(client, Image::before, slot.before.bytes);
         }
         if (slot.is_repeated) {
@@ -345,9 +338,9 @@ class Owner {
         return unit;
     }
 
-    OwnedCall owned_call(const ExchangeCall& asked, const Block& block,
+    OwnedCall owned_call(const ExchangeCall& asked, std::byte* memory,
                          std::deque<ReadCall>& read) {
-        const ReadCall& one = read.emplace_back(device_, asked, block.data);
+        const ReadCall& one = read.emplace_back(device_, asked, memory);
         return {.kernel = *one.kernel.on(device_.name()),
                 .call = {.problem = one.problem,
                          .tensors = one.tensors,
@@ -355,7 +348,7 @@ class Owner {
                          .names = one.names,
                          .outputs = one.kernel.pass->outputs.size()},
                 .setting = one.setting,
-                .memory = block.data,
+                .memory = memory,
                 .bytes = asked.bytes};
     }
 
@@ -370,12 +363,7 @@ class Owner {
         return false;
     }
     void reserve(int client, bool is_before, std::size_t bytes) {
-        Block& reserved = block(client, is_before);
-        if (reserved.data && bytes <= reserved.bytes) return;
-        reserved = {};
-        const std::size_t more = std::min(std::max(2 * bytes, fewest_bytes), Exchange::most_bytes);
-        reserved.data = device_.own(2 * client + (is_before ? 1 : 0), more);
-        reserved.bytes = more;
+        memory(client, is_before) = device_.own(2 * client + (is_before ? 1 : 0), bytes);
     }
 
     std::byte* image(int client, Image which, std::size_t bytes) {
@@ -419,14 +407,14 @@ class Owner {
         exchange_.answer(asked.client, asked.turn);
     }
 
-    Block& block(int client, bool is_before) {
-        return blocks_[2 * static_cast<std::size_t>(client) + (is_before ? 1 : 0)];
+    std::byte*& memory(int client, bool is_before) {
+        return memory_[2 * static_cast<std::size_t>(client) + (is_before ? 1 : 0)];
     }
 
     Device& device_;
     Exchange exchange_,
         pinned_;  ///< the same, mapped twice: images as they are, and the pinned ones
-    std::vector<Block> blocks_;  ///< by client, of its calls and of those before
+    std::vector<std::byte*> memory_;  ///< by client, of its calls and of those before
     CallQueue queue_{exchange_};
     std::list<Begun> begun_;
     LauncherTimes times_;

@@ -143,8 +143,12 @@ Outcome WorkerPool::unexplained(const WorkerHistory& history, const Work& work,
                     end.cause(), count, again ? "do again" : "do not either"));
 }
 
-void WorkerPool::end_without_a_case(const WorkerHistory& history, const WorkerEnd& end) {
-    if (history.empty() || end.by_others() || find_culprit(history)) return;
+void WorkerPool::end_without_a_case(const Crew::Ended& ended) {
+    const auto& [end, history, fatal, had_several] = ended;
+    // An owner that has lost its device has not been harmed.
+    if (history.empty() || end.by_others() || (had_several && end.in_good_order()) ||
+        find_culprit(history) || had_several)
+        return;
     const Task last = history.in_order().back();
     if (last.ticket < 0) return;
     answers_.push_back(

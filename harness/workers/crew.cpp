@@ -47,6 +47,7 @@ std::optional<Answer> answer_in(const std::string& line) {
 struct Crew::Worker {
     WorkerProcess process;
     bool greeted = false;
+    bool has_answered = false;     ///< a case
     bool retiring = false;         ///< to be replaced once it has answered what it has
     bool is_unreachable = false;   ///< it could not reach its device, and ends
     std::int64_t strict_left = 0;  ///< cases yet to be run with a checked heap
@@ -102,7 +103,7 @@ Crew::Worker& Crew::add(int client) {
 }
 
 void Crew::start(Worker& worker) {
-    worker.greeted = worker.retiring = false;
+    worker.greeted = worker.has_answered = worker.retiring = false;
     worker.process.start(options_.command, worker.strict_left > 0,
                          worker.is_client() ? owner_->exchange_fd() : -1, options_.forks.get());
     if (worker.is_client()) worker.process.send(owner_->greeting(worker.client));
@@ -205,6 +206,7 @@ bool Crew::take(Worker& worker, const std::string& line) {
     }
     auto* const outcome = std::get_if<Outcome>(&*answer);
     if (!outcome) return false;
+    worker.has_answered = true;
     if (worker.is_client() && outcome->verdict == Verdict::failed &&
         task.work.device == owner_->device()) {
         task.has_failed_beside_others = true;
@@ -259,7 +261,7 @@ void Crew::bury(Worker& worker, const std::string& overstepped) {
     // A worker that lost its device says so after an answer; without one the case called exit.
     const bool lost_device =
         std::exchange(worker.is_unreachable, false) ||
-        (!ended.history.empty() && ended.end.in_good_order() && !ended.end.exited_with(0));
+        (worker.has_answered && ended.end.in_good_order() && !ended.end.exited_with(0));
     if (!lost_device && !worker.running.empty()) {
         ended.fatal = std::move(worker.running.front());
         worker.running.pop_front();
@@ -279,7 +281,10 @@ void Crew::restart(Worker& worker) {
 
 /// Where the owner died of a client's call, that is the end of the client's case.
 void Crew::take(DeviceOwner::Death death) {
-    Ended ended{.end = std::move(death.end), .history = std::move(death.history), .fatal = {}};
+    Ended ended{.end = std::move(death.end),
+                .history = std::move(death.history),
+                .fatal = {},
+                .had_several = death.had_several};
     if (death.client) {
         Worker& client = *workers_[using_device_ + static_cast<std::size_t>(*death.client)];
         // It may have answered other cases before the one that waits for the owner.

@@ -55,6 +55,8 @@ class Crew {
         WorkerEnd end;
         WorkerHistory history;      ///< what the process had answered
         std::optional<Task> fatal;  ///< what it had in hand; nothing if it was idle
+        /// It had several, and none of them was fatal alone.
+        bool had_several = false;
     };
     using Event = std::variant<Answered, Ended>;
 

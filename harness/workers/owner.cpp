@@ -83,14 +83,15 @@ void DeviceOwner::leave_out(const Kernel& kernel) {
         exchange_.head().is_left_out[place] = true;
 }
 
-/// Once all that were in hand of a dead owner have been made alone, and no other has died.
-void DeviceOwner::strike_if_unexplained() {
-    if (in_hand_at_death_.empty()) return;
+/// The death of an owner, once all that it had in hand have been made alone, and no other has died.
+std::optional<DeviceOwner::Death> DeviceOwner::unexplained() {
+    if (!unclear_) return std::nullopt;
     for (int i = 0; i < clients_; ++i)
-        if (has_asked(i) && exchange_.slot(i).is_suspect) return;
+        if (has_asked(i) && exchange_.slot(i).is_suspect) return std::nullopt;
     constexpr int most_strikes = 2;
     for (const std::uint32_t kernel : std::exchange(in_hand_at_death_, {}))
         if (++strikes_[kernel] == most_strikes) exchange_.head().is_left_out[kernel] = true;
+    return std::exchange(unclear_, std::nullopt);
 }
 
 std::optional<DeviceOwner::Death> DeviceOwner::bury(WorkerEnd end) {
@@ -103,12 +104,15 @@ std::optional<DeviceOwner::Death> DeviceOwner::bury(WorkerEnd end) {
             exchange_.slot(i).is_suspect = has_asked(i);
             if (has_asked(i)) in_hand_at_death_.insert(exchange_.slot(i).call.kernel);
         }
+        death.had_several = true;
+        unclear_ = std::move(death);
         return std::nullopt;
     }
     // One that has lost the device in a call alone has answered it.
     if (in_hand == ExchangeHead::none || !has_asked(in_hand - 1))
         return death.end.in_good_order() ? std::nullopt : std::optional(std::move(death));
     death.client = in_hand - 1;
+    unclear_.reset();
     in_hand_at_death_.clear();
     const std::uint32_t kernel = exchange_.slot(*death.client).call.kernel;
     head.is_left_out[kernel] = true;
@@ -120,7 +124,7 @@ std::optional<DeviceOwner::Death> DeviceOwner::bury(WorkerEnd end) {
 }
 
 std::optional<DeviceOwner::Death> DeviceOwner::look() {
-    strike_if_unexplained();
+    if (auto death = unexplained()) return death;
     if (!process_.runs()) {
         if (is_asked()) start();
         return std::nullopt;

@@ -23,6 +23,7 @@ class DeviceOwner {
         WorkerEnd end;
         WorkerHistory history;      ///< what it had taken part in
         std::optional<int> client;  ///< whose call it died of, which `forget` is to end
+        bool had_several = false;   ///< it died with several in hand, and of none of them alone
     };
 
     /// The first `strict_cases` run with a checked heap. `forks`: as a worker's.
@@ -59,7 +60,7 @@ class DeviceOwner {
     void start();
     bool is_asked() const;
     std::optional<Death> bury(WorkerEnd end);
-    void strike_if_unexplained();
+    std::optional<Death> unexplained();
     void count_idle_death(const WorkerEnd& end);
 
     std::vector<std::string> command_;
@@ -78,8 +79,9 @@ class DeviceOwner {
     };
     std::vector<Asked> asked_;  ///< by client
     std::int32_t in_hand_ = 0;  ///< by the last look
-    /// The kernels of calls that were in hand when an owner died, while nobody knows of which; and
-    /// how often that came out so. One that dies at its hundredth call does not do so alone.
+    /// A death with several calls in hand and their kernels, while nobody knows of which; and how
+    /// often that came out so. One that dies at its hundredth call does not do so alone.
+    std::optional<Death> unclear_;
     std::set<std::uint32_t> in_hand_at_death_;
     std::map<std::uint32_t, int> strikes_;
     std::uint64_t rounds_at_start_ = 0;

@@ -29,12 +29,13 @@ void WorkerPool::take(const Crew::Answered& answered) {
 }
 
 void WorkerPool::take(const Crew::Ended& ended) {
-    const auto& [end, history, fatal] = ended;
-    if (!fatal) return end_without_a_case(history, end);
+    const auto& fatal = ended.fatal;
+    if (!fatal) return end_without_a_case(ended);
     answers_.push_back({.ticket = fatal->ticket,
                         .drawn = fatal->work.drawn,
-                        .outcome = fatal->work.is_probe() ? Outcome::failed(end.cause())
-                                                          : judge(history, *fatal, end)});
+                        .outcome = fatal->work.is_probe()
+                                       ? Outcome::failed(ended.end.cause())
+                                       : judge(ended.history, *fatal, ended.end)});
 }
 
 void WorkerPool::attend(double seconds) {

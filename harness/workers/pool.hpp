@@ -80,7 +80,7 @@ class WorkerPool {
     /// Looks for an answered case that is to blame, and gives it a late answer; false without one.
     bool find_culprit(const WorkerHistory& history);
     Outcome unexplained(const WorkerHistory& history, const Work& work, const WorkerEnd& end);
-    void end_without_a_case(const WorkerHistory& history, const WorkerEnd& end);
+    void end_without_a_case(const Crew::Ended& ended);
 
     TimeLimits limits_;
     Crew crew_;

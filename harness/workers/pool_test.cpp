@@ -357,12 +357,24 @@ TEST_CASE("cases longer than a pipe wait behind one that hangs without stopping 
 }
 
 TEST_CASE("a worker that lost its device after an answer is replaced at nobody's expense") {
-    WorkerPool pool(options());
-    const auto outcomes =
-        outcomes_of(pool, {"pass", "lose_device", "pass", "lose_device", "lose_device", "pass"});
-    for (const std::int64_t ticket : {0, 2, 5})
-        CHECK(outcomes.at(ticket).verdict == Verdict::passed);
-    for (const std::int64_t ticket : {1, 3, 4}) CHECK(outcomes.at(ticket).message == "sticky");
+    WorkerPoolOptions owned = options(2);
+    owned.owned_device = "cpu";
+    for (const WorkerPoolOptions& with : {options(), owned}) {
+        CAPTURE(with.owned_device);
+        WorkerPool pool(with);
+        const std::vector<std::string> words{"lose_device", "pass", "pass",        "lose_device",
+                                             "lose_device", "pass", "lose_device", "pass",
+                                             "pass",        "pass"};
+        const auto outcomes = outcomes_of(pool, words);
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            const Outcome& outcome = outcomes.at(static_cast<std::int64_t>(i));
+            CAPTURE(i);
+            if (words[i] == "pass")
+                CHECK(outcome.verdict == Verdict::passed);
+            else
+                CHECK(outcome.message == "sticky");
+        }
+    }
 }
 
 TEST_CASE("one case can be run while others are in flight, whose answers are kept") {

@@ -50,22 +50,33 @@ bool can_be_partner(const CaseContext& context, const Kernel& kernel) {
            !kernel.why_unsupported(context.problem());
 }
 
+std::vector<const Kernel*> partners_in_turn(const Registry& registry, const PassSpec& pass) {
+    std::vector<const Kernel*> kernels;
+    for (const Kernel& kernel : registry.kernels())
+        if (kernel.pass == &pass) kernels.push_back(&kernel);
+    std::ranges::stable_partition(kernels,
+                                  [](const Kernel* kernel) { return kernel->on("cpu") != nullptr; });
+    return kernels;
+}
+
 const Kernel* sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound) {
     const PassSpec& forward = context.op().forward();
     const auto inputs = context.inputs.of(forward);
     std::vector<Expected> expected;
-    for (const Kernel& candidate : context.registry().kernels()) {
-        if (candidate.pass != &forward || unsound.contains(&candidate) ||
-            !can_be_partner(context, candidate) || !can_take(candidate, inputs))
-            continue;
+    const auto is_sound = [&](const Kernel& candidate) {
+        if (unsound.contains(&candidate) || !can_be_partner(context, candidate) ||
+            !can_take(candidate, inputs))
+            return false;
         if (expected.empty())
             expected = all_exactly(forward, context.oracle.reference(forward, inputs));
         const CallResult result = context.caller.call(candidate, inputs);
-        if (!result.complaint().empty()) continue;
-        if (std::ranges::all_of(compare_outputs(result, expected), &Comparison::ok))
-            return &candidate;
-    }
-    return nullptr;
+        return result.complaint().empty() &&
+               std::ranges::all_of(compare_outputs(result, expected), &Comparison::ok);
+    };
+    const auto candidates = partners_in_turn(context.registry(), forward);
+    const auto found = std::ranges::find_if(
+        candidates, [&](const Kernel* candidate) { return is_sound(*candidate); });
+    return found == candidates.end() ? nullptr : *found;
 }
 
 std::string why_no_forward(CaseContext& context) {

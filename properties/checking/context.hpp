@@ -45,8 +45,12 @@ bool is_right(CaseContext& context, const CallResult& result);
 /// results on integers may be compared exactly.
 bool can_be_partner(const CaseContext& context, const Kernel& kernel);
 
-/// The first registered forward kernel of the case's operator on its device that gives the
-/// reference's very numbers on the case's values, and is not known to be `unsound`; null for none.
+/// The pass's kernels, those of the CPU device first: a case has the same partner on each device,
+/// which is none of a library's that makes a plan for each problem.
+std::vector<const Kernel*> partners_in_turn(const Registry& registry, const PassSpec& pass);
+
+/// The first forward kernel of the case's operator on its device that gives the reference's very
+/// numbers on the case's values, and is not known to be `unsound`; null for none.
 const Kernel* sound_forward(CaseContext& context, const std::set<const Kernel*>& unsound = {});
 /// Why there is none that is sound: no forward kernel is registered, can be called, or is right.
 std::string why_no_forward(CaseContext& context);

@@ -86,6 +86,16 @@ TEST_CASE("a partner is another kernel of exact results, on the case's device an
     CHECK(partners_at("n=2:seed=1") == "a_dead a_wrong b_right c_half pairs ");
 }
 
+TEST_CASE("kernels that the CPU device has too are partners before others") {
+    const Registry registry =
+        registry_of({on_cuda_alone(), scaled_kernel("own"), scaled_kernel("z")}, scaled());
+    std::string names;
+    for (const Kernel* kernel :
+         partners_in_turn(registry, *registry.find_kernel("scaled.forward/z")->pass))
+        names += kernel->name.substr(kernel->name.find('/') + 1) + " ";
+    CHECK(names == "own z elsewhere ");
+}
+
 TEST_CASE(
     "a sound forward kernel takes the inputs as they are, and gives the reference's numbers") {
     distrust("scaled.forward/deadly");

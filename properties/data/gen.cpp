@@ -89,9 +89,7 @@ rc::Gen<Data> data_gen(const Kernel& kernel, const Problem& problem, ValueKind k
 rc::Gen<Setting> setting_gen(const Kernel& kernel, const Problem& problem) {
     return [=, &kernel](const rc::Random& random, int) {
         const std::uint64_t number = rc::Random(random).next();
-        Setting drawn = draw_setting(kernel, mix_seed(number, "setting"));
-        draw_layouts(kernel, problem, mix_seed(number, "layouts"), drawn);
-        return setting_tree(std::move(drawn));
+        return setting_tree(draw_setting(kernel, problem, number));
     };
 }
 

@@ -99,4 +99,13 @@ Setting draw_setting(const Kernel& of, std::uint64_t seed) {
     return setting;
 }
 
+Setting draw_setting(const Kernel& kernel, const Problem& problem, std::uint64_t seed) {
+    Setting setting = draw_setting(kernel, mix_seed(seed, "setting"));
+    // All others' calls on the default stream would wait for it.
+    if (kernel.pass->multiply_adds(problem) > most_multiply_adds_by_default)
+        setting.own_stream = kernel.any().stream_use != StreamUse::default_stream;
+    draw_layouts(kernel, problem, mix_seed(seed, "layouts"), setting);
+    return setting;
+}
+
 }  // namespace gradverify

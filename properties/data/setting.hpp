@@ -12,7 +12,12 @@
 
 namespace gradverify {
 
-/// A setting for this kernel in the default layouts; the same on every device.
+/// More than these are drawn for the default stream only where a kernel knows no other.
+inline constexpr double most_multiply_adds_by_default = 4096;
+
+/// A setting for this kernel at this problem; the same on every device.
+Setting draw_setting(const Kernel& kernel, const Problem& problem, std::uint64_t seed);
+/// One for any problem, in the default layouts.
 Setting draw_setting(const Kernel& kernel, std::uint64_t seed);
 
 /// Draws layouts that the kernel declares to take, beside the default one.

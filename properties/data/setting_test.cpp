@@ -97,6 +97,23 @@ TEST_CASE("every order, offset, block size and stream that a kernel allows is dr
     CHECK(drawn(kernel, &Setting::own_stream).size() == 2);
 }
 
+TEST_CASE("what takes long is not drawn for the default stream, unless a kernel knows no other") {
+    const auto streams = [&](const KernelDeclaration& declared, double multiply_adds) {
+        TestKernel kernel(declared);
+        PassSpec pass = *kernel.kernel.pass;
+        pass.multiply_adds = [=](const Problem&) { return multiply_adds; };
+        kernel.kernel.pass = &pass;
+        std::set<bool> all;
+        for (std::uint64_t seed = 0; seed < 300; ++seed)
+            all.insert(draw_setting(kernel.kernel, problem, seed).own_stream);
+        return all;
+    };
+    const double most = most_multiply_adds_by_default;
+    CHECK(streams(KernelDeclaration(), most) == std::set{false, true});
+    CHECK(streams(KernelDeclaration(), most + 1.0) == std::set{true});
+    CHECK(streams(KernelDeclaration().on_default_stream(), most + 1.0) == std::set{false});
+}
+
 TEST_CASE("what a kernel does not declare is not drawn") {
     // It has cudaMalloc's alignment, and one block size.
     const KernelDeclaration kernel = KernelDeclaration().on_default_stream();

@@ -132,6 +132,7 @@ TEST_CASE("whatever a kernel does to its process, it is told, and the others pas
         }
         // Whether its trap springs depends on what else ends its process; see below.
         results.erase(trap.variant);
+        results.erase("aborts_later");
         results.erase("exits_after_ptx");
         results.erase("dies_at_its_20th_call");
         CHECK(results.size() == 11);
@@ -154,7 +155,8 @@ TEST_CASE("of many calls in hand of an owner, those that do harm are told, and n
         for (const Misbehaving& kernel : kernels)
             harmful[std::string("conv.grad_bias/") + kernel.variant] = &kernel;
         // What these do becomes known in the end, or depends on the device.
-        const std::set<std::string> left_out{"conv.grad_bias/leaves_trap",
+        const std::set<std::string> left_out{"conv.grad_bias/aborts_later",
+                                             "conv.grad_bias/leaves_trap",
                                              "conv.grad_bias/dies_at_its_20th_call",
                                              "conv.grad_bias/exits_after_ptx"};
         std::vector<Case> cases;
@@ -201,6 +203,36 @@ TEST_CASE("of many calls in hand of an owner, those that do harm are told, and n
     }
 }
 
+TEST_CASE("a kernel that ends the owner in others' calls is told, and no other") {
+    const Registry& registry = Registry::instance();
+    for (const std::string& device : test_devices()) {
+        CAPTURE(device);
+        WorkerPool pool(workers(device));
+        const auto given = [&](const char* variant) {
+            return Case::parse(std::string("v1:conv.grad_bias/") + variant +
+                                   ":matches_reference:" + device + ":k=3,in=1x1:seed=1",
+                               registry);
+        };
+        constexpr std::int64_t culprit = 40;
+        std::map<std::int64_t, Outcome> outcomes;
+        const auto take = [&](double seconds) {
+            const auto answer = pool.wait(seconds);
+            if (answer) outcomes[answer->ticket] = answer->outcome;
+            return answer.has_value();
+        };
+        const auto is_told = [&] { return outcomes[culprit].verdict == Verdict::failed; };
+        for (std::int64_t i = 0; i < 100'000 && !is_told(); ++i) {
+            while (!pool.has_room()) take(1.0);
+            pool.submit(i, given(i == culprit ? "aborts_later" : "forgets_memory"));
+        }
+        while (take(1.0)) continue;
+        CHECK(is_told());
+        CHECK(outcomes[culprit].message == "the kernel's process called abort()");
+        outcomes.erase(culprit);
+        for (const auto& [ticket, outcome] : outcomes) CHECK(outcome.verdict == Verdict::passed);
+    }
+}
+
 TEST_CASE("a kernel that an owner dies of, but never in a call alone, is left out by it") {
     const KernelSuite suite(Registry::instance());
     for (const std::string& device : test_devices()) {
@@ -239,7 +271,7 @@ TEST_CASE("what the device found comes before how the launcher ended the process
         CHECK((overrun.message.starts_with("write at address ") ||
                overrun.message.starts_with("thread (0, 0, 0) writes out of bounds: ")));
         CHECK(overrun.message.find("gradverify_simt") == std::string::npos);
-        CHECK(overrun.message.find("kernels.cu:151: launch of store<<<1, 1>>>; "
+        CHECK(overrun.message.find("kernels.cu:164: launch of store<<<1, 1>>>; "
                                    "then the kernel's process called exit(1)") !=
               std::string::npos);
         const Outcome overflow = run("exits_after_overflow", property);
@@ -251,7 +283,7 @@ TEST_CASE("what the device found comes before how the launcher ended the process
         if (property == std::string("free_of_races")) {
             CHECK(overflow.message.find("; int overflow at ") != std::string::npos);
             CHECK(overflow.message.ends_with(
-                "properties/tests/misbehaving/kernels.cu:156: 46341 * 46341 on the host"));
+                "properties/tests/misbehaving/kernels.cu:169: 46341 * 46341 on the host"));
         }
         // That it can't be run here is no fault of the kernel.
         const Outcome unserved = run("exits_after_ptx", property);

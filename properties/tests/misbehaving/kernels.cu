@@ -3,6 +3,7 @@
 #include <cfenv>
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <cstdlib>
 #include <stdexcept>
 #include <vector>
@@ -90,6 +91,18 @@ void damage_heap(const GradBias&) {
 
 void die_at_exit() { std::abort(); }
 void leave_trap(const GradBias&) { std::atexit(die_at_exit); }
+
+/// While other kernels' calls are made, or at the end.
+void abort_later(const GradBias&) {
+    std::atexit(die_at_exit);
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = SIGABRT;
+    timer_t timer{};
+    timer_create(CLOCK_MONOTONIC, &event, &timer);
+    const itimerspec soon{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = 20'000'000}};
+    timer_settime(timer, 0, &soon, nullptr);
+}
 
 // Neither of these two may change a verdict, of this kernel or of others.
 void forget_memory(const GradBias&) {
@@ -183,6 +196,7 @@ void die_at_20th_call(const GradBias&) {
     GRADVERIFY_KERNEL(GradBias, VARIANT, launch<MISCHIEF>).aligned_to(sizeof(float))
 
 MISBEHAVING("aborts", abort_it);
+MISBEHAVING("aborts_later", abort_later);
 MISBEHAVING("allocates_on_device", allocate_on_device);
 MISBEHAVING("allocates_without_end", allocate_without_end);
 MISBEHAVING("damages_heap", damage_heap);
