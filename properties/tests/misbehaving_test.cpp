@@ -135,7 +135,7 @@ TEST_CASE("whatever a kernel does to its process, it is told, and the others pas
         results.erase("aborts_later");
         results.erase("exits_after_ptx");
         results.erase("dies_at_its_20th_call");
-        CHECK(results.size() == 11);
+        CHECK(results.size() == 12);
         for (const auto& [variant, result] : results) {
             CAPTURE(variant);
             CAPTURE(result.message);
@@ -223,7 +223,7 @@ TEST_CASE("a kernel that ends the owner in others' calls is told, and no other")
         const auto is_told = [&] { return outcomes[culprit].verdict == Verdict::failed; };
         for (std::int64_t i = 0; i < 100'000 && !is_told(); ++i) {
             while (!pool.has_room()) take(1.0);
-            pool.submit(i, given(i == culprit ? "aborts_later" : "forgets_memory"));
+            pool.submit(i, given(i == culprit ? "aborts_later" : "dallies"));
         }
         while (take(1.0)) continue;
         CHECK(is_told());
@@ -271,7 +271,7 @@ TEST_CASE("what the device found comes before how the launcher ended the process
         CHECK((overrun.message.starts_with("write at address ") ||
                overrun.message.starts_with("thread (0, 0, 0) writes out of bounds: ")));
         CHECK(overrun.message.find("gradverify_simt") == std::string::npos);
-        CHECK(overrun.message.find("kernels.cu:164: launch of store<<<1, 1>>>; "
+        CHECK(overrun.message.find("kernels.cu:166: launch of store<<<1, 1>>>; "
                                    "then the kernel's process called exit(1)") !=
               std::string::npos);
         const Outcome overflow = run("exits_after_overflow", property);
@@ -283,7 +283,7 @@ TEST_CASE("what the device found comes before how the launcher ended the process
         if (property == std::string("free_of_races")) {
             CHECK(overflow.message.find("; int overflow at ") != std::string::npos);
             CHECK(overflow.message.ends_with(
-                "properties/tests/misbehaving/kernels.cu:169: 46341 * 46341 on the host"));
+                "properties/tests/misbehaving/kernels.cu:171: 46341 * 46341 on the host"));
         }
         // That it can't be run here is no fault of the kernel.
         const Outcome unserved = run("exits_after_ptx", property);

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <cstdlib>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "properties/tests/launches.cuh"
@@ -104,7 +105,8 @@ void abort_later(const GradBias&) {
     timer_settime(timer, 0, &soon, nullptr);
 }
 
-// Neither of these two may change a verdict, of this kernel or of others.
+// None of these may change a verdict, of this kernel or of others.
+void dally(const GradBias&) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }
 void forget_memory(const GradBias&) {
     char* volatile forgotten = new char[1000];
     forgotten = nullptr;
@@ -199,6 +201,7 @@ MISBEHAVING("aborts", abort_it);
 MISBEHAVING("aborts_later", abort_later);
 MISBEHAVING("allocates_on_device", allocate_on_device);
 MISBEHAVING("allocates_without_end", allocate_without_end);
+MISBEHAVING("dallies", dally);
 MISBEHAVING("damages_heap", damage_heap);
 MISBEHAVING("dies_at_its_20th_call", die_at_20th_call);
 MISBEHAVING("divides_by_block_size", divide_by_block_size);
