@@ -21,8 +21,18 @@ std::uint64_t hash_of(const Problem& problem) {
 
 }  // namespace
 
+void SlotCoverage::add(std::int64_t value) {
+    smallest_ = std::min(smallest_, value);
+    largest_ = std::max(largest_, value);
+    remainders_ |= 1U << (static_cast<std::uint64_t>(value) % 32);
+    if (value >= 0 && value < 64)
+        small_ |= std::uint64_t{1} << value;
+    else
+        others_.insert(value);
+}
+
 int SlotCoverage::remainders_of(int block) const {
-    std::uint32_t folded = remainders;
+    std::uint32_t folded = remainders_;
     for (int half = 16; half >= block; half /= 2) folded |= folded >> half;
     const std::uint32_t low = block == 32 ? ~0U : (1U << block) - 1;
     return std::popcount(folded & low);
@@ -32,11 +42,8 @@ RankCoverage::RankCoverage(const Kernel& kernel, const Problem& like)
     : slots_(like.values().size()), pairs_(factors_of(*kernel.op, kernel.any(), like.rank())) {}
 
 void RankCoverage::add(const Problem& problem, bool is_empty) {
-    for (int i = 0; i < static_cast<int>(slots_.size()); ++i) {
-        SlotCoverage& slot = slots_[static_cast<std::size_t>(i)];
-        slot.values.insert(problem[i]);
-        slot.remainders |= 1U << (static_cast<std::uint64_t>(problem[i]) % 32);
-    }
+    for (int i = 0; i < static_cast<int>(slots_.size()); ++i)
+        slots_[static_cast<std::size_t>(i)].add(problem[i]);
     pairs_.add(pairs_.levels_of(problem), is_empty);
 }
 

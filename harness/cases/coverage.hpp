@@ -4,9 +4,11 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <iterator>
+#include <limits>
 #include <map>
-#include <set>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -20,12 +22,24 @@ namespace gradverify {
 inline constexpr std::array<int, 5> block_sizes_of_interest{2, 4, 8, 16, 32};
 
 /// The values of one parameter (on an axis, on a side) at one rank.
-struct SlotCoverage {
-    std::set<std::int64_t> values;
-    std::uint32_t remainders = 0;  ///< bit r: some value was r modulo 32
+class SlotCoverage {
+  public:
+    void add(std::int64_t value);
 
+    /// How many different ones were met.
+    std::int64_t values() const { return std::popcount(small_) + std::ssize(others_); }
+    /// **Ranges** after `add`.
+    std::int64_t smallest() const { return smallest_; }
+    std::int64_t largest() const { return largest_; }
     /// How many remainders modulo a divisor of 32 were met.
     int remainders_of(int block) const;
+
+  private:
+    std::uint64_t small_ = 0;  ///< bit v: the value v was met
+    std::unordered_set<std::int64_t> others_;
+    std::int64_t smallest_ = std::numeric_limits<std::int64_t>::max(),
+                 largest_ = std::numeric_limits<std::int64_t>::min();
+    std::uint32_t remainders_ = 0;  ///< bit r: some value was r modulo 32
 };
 
 class RankCoverage {

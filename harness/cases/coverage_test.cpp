@@ -3,6 +3,7 @@
 #include "harness/cases/coverage.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "harness/report/missed.hpp"
 #include "harness/testing/results.hpp"
@@ -25,16 +26,19 @@ Coverage coverage_of(const std::vector<std::string>& problems, const Kernel& ker
 
 TEST_CASE("values of each parameter are counted once, by rank") {
     const Coverage coverage =
-        coverage_of({"in=3", "n=0,in=3", "in=3", "n=2,in=40", "n=2,in=3x1", "in=3x5"});
-    CHECK(coverage.problems() == 5);
+        coverage_of({"in=3", "n=0,in=3", "in=3", "n=2,in=63", "in=64", "in=400", "n=2,in=400",
+                     "n=2,in=3x1", "in=3x5"});
+    CHECK(coverage.problems() == 8);
     REQUIRE(coverage.ranks().size() == 2);
-    const RankCoverage& one = coverage.ranks().at(1);
-    CHECK(one.slots()[0].values == std::set<std::int64_t>{0, 1, 2});
-    CHECK(one.slots()[1].values == std::set<std::int64_t>{3, 40});
-    const RankCoverage& two = coverage.ranks().at(2);
-    CHECK(two.slots()[0].values == std::set<std::int64_t>{1, 2});
-    CHECK(two.slots()[1].values == std::set<std::int64_t>{3});
-    CHECK(two.slots()[2].values == std::set<std::int64_t>{1, 5});
+    const auto told = [&](int rank) {
+        std::string text;
+        for (const SlotCoverage& slot : coverage.ranks().at(rank).slots())
+            text += fmt::format("{} from {} to {}; ", slot.values(), slot.smallest(),
+                                slot.largest());
+        return text;
+    };
+    CHECK(told(1) == "3 from 0 to 2; 4 from 3 to 400; ");
+    CHECK(told(2) == "2 from 1 to 2; 1 from 3 to 3; 2 from 1 to 5; ");
 }
 
 TEST_CASE("remainders are counted by each block size") {

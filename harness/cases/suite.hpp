@@ -101,7 +101,7 @@ class Suite : public CaseServer {
         bool is_skip = false;  ///< none is wanted: no error of the kernel's declaration
     };
     /// Case `index` of a row: a function of seed, kernel, property and index alone. Nothing when
-    /// the kernel's declaration leaves no problem; the text says why.
+    /// the kernel's declaration leaves no problem; the text says why. Threads draw at once.
     virtual Draw draw(const Row& row, std::uint64_t seed, std::int64_t index) const = 0;
     /// The same, on a problem of the user's.
     virtual Case draw_on(const Row& row, std::uint64_t seed, std::int64_t index,

@@ -56,9 +56,9 @@ ordered_json object_of(const Kernel& kernel, const Coverage& coverage,
             ordered_json remainders;
             for (const int block : block_sizes_of_interest)
                 remainders[std::to_string(block)] = slot.remainders_of(block);
-            parameters[kernel.op->space.slots(rank)[i].name] = {{"values", slot.values.size()},
-                                                                {"smallest", *slot.values.begin()},
-                                                                {"largest", *slot.values.rbegin()},
+            parameters[kernel.op->space.slots(rank)[i].name] = {{"values", slot.values()},
+                                                                {"smallest", slot.smallest()},
+                                                                {"largest", slot.largest()},
                                                                 {"remainders", remainders}};
         }
         object["by_rank"].push_back(

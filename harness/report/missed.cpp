@@ -34,7 +34,7 @@ int complete_remainders(const Kernel& kernel, const Coverage& coverage) {
         for (const auto& [rank, met] : coverage.ranks())
             for (const int slot : free_slots(*kernel.op, kernel.any(), rank)) {
                 const SlotCoverage& one = met.slots()[static_cast<std::size_t>(slot)];
-                if (*one.values.rbegin() < block) continue;
+                if (one.largest() < block) continue;
                 reached = true;
                 if (one.remainders_of(block) < block) return complete;
             }

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "harness/base/interrupt.hpp"
+#include "harness/run/draw_ahead.hpp"
 #include "harness/run/redraw.hpp"
 #include "harness/run/shrink_in_workers.hpp"
 #include "harness/run/time_budget.hpp"
@@ -24,6 +25,8 @@ const std::string drawing_threw = "drawing a problem threw: ";
 constexpr std::int64_t cases_to_tell = 100;
 // The other rows of a kernel run this many cases before its failure is reported.
 constexpr std::int64_t cases_to_join = 20;
+// More threads than these draw nothing that is missed.
+constexpr int most_drawing = 4;
 
 /// What ends a row: a case that failed or errored, or one that could not be drawn.
 struct Stop {
@@ -86,11 +89,14 @@ class Check {
           options_(options),
           pool_(pool),
           observer_(observer),
-          turns_(by_property(suite, rows), options.seconds.has_value()) {
+          turns_(by_property(suite, rows), options.seconds.has_value()),
+          drawing_([this](std::size_t row, std::int64_t index) { return draw(rows_[row], index); },
+                   rows.size(), std::clamp(pool.jobs() / 8, 0, most_drawing)) {
         for (const Row& row : rows) {
             rows_.push_back(serving_of(row));
             set_kind(rows_.size() - 1);
         }
+        most_ = most();
     }
 
     std::vector<RowResult> run() {
@@ -127,7 +133,7 @@ class Check {
     void tell() {
         if (!unreported_.empty()) report_bugs(false);
         if (observer_.failure_waits) tell_of_failures();
-        if (observer_.progressed) observer_.progressed(done_, most(), failed_);
+        if (observer_.progressed) observer_.progressed(done_, most_, failed_);
         if (observer_.row_goes_on) tell_rows();
     }
 
@@ -262,12 +268,15 @@ class Check {
 
     void submit(std::size_t which, Serving& serving) {
         if (serving.walk) return submit_next_of_walk(which, serving);
-        const std::int64_t index = serving.next_index;
-        serving.next_index += options_.shard.count;
-        Suite::Draw draw = this->draw(serving, index);
-        if (draw.drawn) return submit(which, index, *draw.drawn);
-        if (!draw.is_skip) return stop(serving, index, {{}, Outcome::errored(draw.why_none)});
-        ++serving.skips[draw.why_none];
+        const std::int64_t index = serving.next_index, step = options_.shard.count;
+        serving.next_index += step;
+        // Large problems are few, and take long to draw.
+        DrawAhead::Drawn drawn = serving.runs_alone
+                                     ? draw(serving, index)
+                                     : drawing_.take(which, index, step, serving.cases);
+        if (drawn.work) return submit(which, index, std::move(*drawn.work));
+        if (!drawn.is_skip) return stop(serving, index, {{}, Outcome::errored(drawn.why_none)});
+        ++serving.skips[drawn.why_none];
         close(serving);
     }
 
@@ -280,7 +289,7 @@ class Check {
     void submit_next_of_walk(std::size_t which, Serving& serving) try {
         if (auto step = serving.walk->next()) {
             serving.next_index = step->index + 1;
-            return submit(which, step->index, step->dense);
+            return submit(which, step->index, work_of(step->dense));
         }
         if (serving.next_index == options_.shard.index)
             ++serving.skips["supports no problem up to this distance in this shard"];
@@ -289,25 +298,33 @@ class Check {
         stop(serving, serving.next_index, {{}, Outcome::errored(drawing_threw + wrong.what())});
     }
 
-    void submit(std::size_t which, std::int64_t index, Case drawn, int redraws = 0) {
+    Work work_of(Case drawn) const {
         drawn.setting.is_strict |= options_.is_strict;
+        return drawn;
+    }
+
+    void submit(std::size_t which, std::int64_t index, Work work, int redraws = 0) {
         const auto ticket = std::ssize(given_);
         count_in_flight(rows_[which], 1);
         turns_.began(which);
         given_.push_back({which, index, redraws});
         running_.insert(ticket);
-        pool_.submit(ticket, drawn);
+        pool_.submit(ticket, std::move(work));
     }
 
     /// Where a user's predicate or shape function throws, that is the row's error, not the run's.
-    Suite::Draw draw(const Serving& serving, std::int64_t index) const try {
+    DrawAhead::Drawn draw(const Serving& serving, std::int64_t index) const try {
         const Row& row = serving.result.row;
-        if (serving.problems.empty()) return suite_.draw(row, options_.seed, index);
-        const auto count = static_cast<std::int64_t>(serving.problems.size());
-        const Problem& problem = serving.problems[static_cast<std::size_t>(index % count)];
-        return {.drawn = suite_.draw_on(row, options_.seed, index, problem)};
+        if (!serving.problems.empty()) {
+            const auto count = static_cast<std::int64_t>(serving.problems.size());
+            const Problem& problem = serving.problems[static_cast<std::size_t>(index % count)];
+            return {.work = work_of(suite_.draw_on(row, options_.seed, index, problem))};
+        }
+        Suite::Draw draw = suite_.draw(row, options_.seed, index);
+        if (draw.drawn) return {.work = work_of(std::move(*draw.drawn))};
+        return {.work = {}, .why_none = std::move(draw.why_none), .is_skip = draw.is_skip};
     } catch (const std::exception& wrong) {
-        return {.why_none = drawing_threw + wrong.what()};
+        return {.work = {}, .why_none = drawing_threw + wrong.what()};
     }
 
     void stop(Serving& serving, std::int64_t index, const Stop& why) {
@@ -351,7 +368,7 @@ class Check {
         const Operator& op = *serving.result.row.kernel->op;
         if (is_worth_redrawing(drawn, op, answer.outcome, redraws) && serving.stops.empty() &&
             !time_.is_up())
-            return submit(row, index, redrawn(drawn), redraws + 1);
+            return submit(row, index, work_of(redrawn(drawn)), redraws + 1);
         ++done_;
         count(serving, index, drawn, answer.outcome);
         if (!serving.stops.empty()) withdraw_behind(row, serving.stops.begin()->first);
@@ -594,11 +611,12 @@ class Check {
     /// Failures that are not reported yet, and those that are.
     std::vector<const RowResult*> unreported_, reported_;
     std::vector<Given> given_;  ///< by ticket
-    std::int64_t done_ = 0, failed_ = 0;
+    std::int64_t most_ = 0, done_ = 0, failed_ = 0;
     bool any_stopped_ = false, is_finishing_ = false;
     TimeBudget time_{options_.seconds};
     const TimeBudget::Clock::time_point begin_ = TimeBudget::Clock::now();
     TimeBudget::Clock::time_point next_told_ = begin_ + std::chrono::seconds(1);
+    DrawAhead drawing_;  ///< its threads read rows
 };
 
 }  // namespace

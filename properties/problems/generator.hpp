@@ -6,6 +6,7 @@
 
 #include <rapidcheck/Gen.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -65,7 +66,7 @@ class ProblemGenerator {
     std::shared_ptr<const SupportedProblems> supported_;
     std::shared_ptr<CoveringArrays> covering_arrays_;
     std::optional<ProblemDrawer> drawer_;
-    mutable const CoveringArray* covering_array_ = nullptr;  ///< once it was asked for
+    mutable std::atomic<const CoveringArray*> covering_array_ = nullptr;  ///< once asked for
     std::vector<Problem> edge_problems_;
     bool starts_with_edges_, takes_covering_array_;
     std::string why_none_;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <ctime>
 #include <map>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -39,7 +40,8 @@ class KernelSuite::Generators {
     }
 
     const ProblemGenerator& get(const Kernel& kernel, const DefinedProperty& property) {
-        auto& generator = generators_[{kernel.name, property.work_share}];
+        const std::lock_guard lock(mutex_);
+        auto& generator = generators_[{&kernel, property.work_share}];
         if (!generator) {
             ProblemGeneratorOptions options;
             options.edge_problems = edge_problems_;
@@ -77,7 +79,8 @@ class KernelSuite::Generators {
 
     bool edge_problems_;
     std::shared_ptr<CoveringArrays> covering_arrays_ = std::make_shared<CoveringArrays>();
-    std::map<std::pair<std::string, double>, std::unique_ptr<ProblemGenerator>> generators_;
+    std::mutex mutex_;
+    std::map<std::pair<const Kernel*, double>, std::unique_ptr<ProblemGenerator>> generators_;
     std::vector<std::jthread> threads_;  ///< they end before the arrays do
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "harness/report/summary.hpp"
 #include "harness/run/check.hpp"
@@ -106,6 +108,26 @@ TEST_CASE("case i depends on the seed, the kernel, the property and i alone") {
     CHECK(suite.draw(row, 3, 100).drawn->problem.print() !=
           suite.draw({row.kernel, find_property("repeatable"), row.device}, 3, 100)
               .drawn->problem.print());
+}
+
+TEST_CASE("threads that draw at once draw what one draws alone") {
+    const KernelSuite suite(Registry::instance()), other(Registry::instance());
+    auto rows = rows_of_correct_kernels(suite, "*");
+    std::erase_if(rows, [](const Row& row) { return row.property->own_cases > 0; });
+    const auto drawn_by = [&](const KernelSuite& by) {
+        std::vector<std::string> drawn;
+        for (const std::int64_t i : {0, 50, 999})
+            for (const Row& row : rows) drawn.push_back(by.draw(row, 5, i).drawn->print());
+        return drawn;
+    };
+    std::vector<std::vector<std::string>> drawn(4);
+    {
+        std::vector<std::jthread> threads;
+        for (std::vector<std::string>& into : drawn)
+            threads.emplace_back([&] { into = drawn_by(other); });
+    }
+    const auto alone = drawn_by(suite);
+    for (const std::vector<std::string>& by_thread : drawn) CHECK(by_thread == alone);
 }
 
 TEST_CASE("a covering array that is longer than usual is drawn in a thousand cases too") {

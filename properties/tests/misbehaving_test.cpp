@@ -172,7 +172,10 @@ TEST_CASE("of many calls in hand of an owner, those that do harm are told, and n
                         "v1:" + name + ":matches_reference:" + device + ":k=3,in=1x1:data=zeros",
                         registry));
             }
-        WorkerPool pool(workers(device));
+        // A heap that is not checked may never tell of the damage.
+        WorkerPoolOptions strict = workers(device);
+        strict.strict_cases = std::ssize(cases);
+        WorkerPool pool(strict);
         std::map<std::int64_t, Outcome> outcomes;
         const auto wait = [&](double seconds) {
             const auto answer = pool.wait(seconds);
@@ -229,7 +232,10 @@ TEST_CASE("a kernel that ends the owner in others' calls is told, and no other")
         CHECK(is_told());
         CHECK(outcomes[culprit].message == "the kernel's process called abort()");
         outcomes.erase(culprit);
-        for (const auto& [ticket, outcome] : outcomes) CHECK(outcome.verdict == Verdict::passed);
+        for (const auto& [ticket, outcome] : outcomes) {
+            CAPTURE(outcome.message);
+            REQUIRE(outcome.verdict == Verdict::passed);
+        }
     }
 }
 
