@@ -106,43 +106,30 @@ class CudaDevice final : public Device {
         GRADVERIFY_CUDA_CHECK(cudaDeviceSynchronize());
     }
 
-    // A launcher finds its memory filled on whichever stream it works. Of what it puts on another
-    // stream than the given one nothing is known here, and calls that would have to wait for the
-    // default stream would all be made one after the other.
+    // Where it can all be put on the client's stream at once, nothing orders it with what a launcher
+    // puts on another stream than the one that it is given.
     void begin_owned(OwnedUnit& unit) override {
         Lane& lane = lane_of(unit.client);
         lane.stage = Stage::given;
         lane.start = Clock::now();
         upload_all(unit, lane);
+        if (unit.is_pinned && unit.call.call.launch.stream)
+            while (lane.stage != Stage::copied) go_on(unit, lane);
         tell(lane);
     }
 
+    // Else the host waits for each step: copies from and to memory that is not pinned would keep
+    // all others waiting for the call, and the default stream must not wait for a copy, since calls
+    // on it are made one after the other.
     bool is_finished(OwnedUnit& unit) override {
         Lane& lane = lane_of(unit.client);
         if (!has_told(lane)) return false;
-        switch (lane.stage) {
-            case Stage::given:
-                if (unit.before) launch_beside(*unit.before, lane);
-                launch_beside(unit.call, lane);
-                lane.stage = was_repeated(unit) ? Stage::called_first : Stage::called;
-                break;
-            case Stage::called_first:
-                turn_over(unit, lane);
-                lane.stage = Stage::given_again;
-                break;
-            case Stage::given_again:
-                launch_beside(*unit.again, lane);
-                lane.stage = Stage::called;
-                break;
-            case Stage::called:
-                unit.call.status.seconds =
-                    std::chrono::duration<double>(Clock::now() - lane.start).count();
-                download_last(unit, lane);
-                lane.stage = Stage::copied;
-                break;
-            case Stage::copied:
-                return true;
+        if (lane.stage == Stage::copied) {
+            unit.call.status.seconds =
+                std::chrono::duration<double>(Clock::now() - lane.start).count();
+            return true;
         }
+        go_on(unit, lane);
         tell(lane);
         return false;
     }
@@ -168,7 +155,7 @@ class CudaDevice final : public Device {
         std::size_t bytes = 0;
     };
 
-    /// What a unit waits for.
+    /// What was put on a unit's stream last.
     enum class Stage { given, called_first, given_again, called, copied };
 
     /// The stream that calls are given, and what is put on it beside others' calls.
@@ -229,6 +216,31 @@ class CudaDevice final : public Device {
             cudaMemcpyAsync(call.left, call.memory, call.bytes, cudaMemcpyDeviceToHost, stream));
     }
 
+    /// Puts the next step there.
+    void go_on(OwnedUnit& unit, Lane& lane) {
+        switch (lane.stage) {
+            case Stage::given:
+                if (unit.before) launch_beside(*unit.before, lane);
+                launch_beside(unit.call, lane);
+                lane.stage = was_repeated(unit) ? Stage::called_first : Stage::called;
+                break;
+            case Stage::called_first:
+                turn_over(unit, lane);
+                lane.stage = Stage::given_again;
+                break;
+            case Stage::given_again:
+                launch_beside(*unit.again, lane);
+                lane.stage = Stage::called;
+                break;
+            case Stage::called:
+                download_last(unit, lane);
+                lane.stage = Stage::copied;
+                break;
+            case Stage::copied:
+                break;
+        }
+    }
+
     static bool was_repeated(const OwnedUnit& unit) { return unit.again && unit.call.status.ok(); }
 
     static void upload_all(const OwnedUnit& unit, const Lane& lane) {
@@ -265,15 +277,12 @@ class CudaDevice final : public Device {
             fail(call.status, launched);
     }
 
-    /// An error that does not pass may be that of another's call.
+    /// An error that does not pass may be that of another's call; the copies behind it throw it.
     void launch_beside(OwnedCall& call, const Lane& lane) {
         launch(call, lane);
-        if (!call.call.launch.stream) {
-            GRADVERIFY_CUDA_CHECK(cudaEventRecord(lane.by_default, nullptr));
-            GRADVERIFY_CUDA_CHECK(cudaStreamWaitEvent(lane.stream, lane.by_default, 0));
-        }
-        const cudaError_t state = cudaStreamQuery(lane.stream);
-        if (state != cudaErrorNotReady) GRADVERIFY_CUDA_CHECK(state);
+        if (call.call.launch.stream) return;
+        GRADVERIFY_CUDA_CHECK(cudaEventRecord(lane.by_default, nullptr));
+        GRADVERIFY_CUDA_CHECK(cudaStreamWaitEvent(lane.stream, lane.by_default, 0));
     }
 
     /// Calls the launcher and waits; false once the device was lost.

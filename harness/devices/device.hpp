@@ -79,6 +79,7 @@ struct OwnedUnit {
     std::optional<OwnedCall> before;  ///< whatever comes of it
     OwnedCall call;
     std::optional<OwnedCall> again;  ///< in the memory of `call`, unless that failed
+    bool is_pinned = false;          ///< the host memory of all, for copies beside the host
 };
 
 /// Runs kernels. One of each kind per process; used from one thread.

@@ -322,7 +322,9 @@ class Owner {
         OwnedUnit unit{.client = client,
                        .before = {},
                        .call = owned_call(slot.call, memory(client, false), read),
-                       .again = {}};
+                       .again = {},
+                       .is_pinned = is_small(slot.call.bytes) &&
+                                    (!slot.has_before || is_small(slot.before.bytes))};
         unit.call.delayed = static_cast<DelayedStream>(slot.delayed);
         unit.call.given = image_of(Image::given);
         unit.call.left = image_of(Image::left);
@@ -366,13 +368,15 @@ class Owner {
         memory(client, is_before) = device_.own(2 * client + (is_before ? 1 : 0), bytes);
     }
 
+    static bool is_small(std::size_t bytes) { return bytes <= pinned_bytes; }
+
     std::byte* image(int client, Image which, std::size_t bytes) {
-        const bool is_small = bytes <= pinned_bytes;
-        Exchange& mapped = is_small ? pinned_ : exchange_;
+        const bool is_pinned = is_small(bytes);
+        Exchange& mapped = is_pinned ? pinned_ : exchange_;
         const std::size_t reached = mapped.bytes_reached();
-        std::byte* const found = mapped.image(client, which, is_small ? pinned_bytes : bytes);
+        std::byte* const found = mapped.image(client, which, is_pinned ? pinned_bytes : bytes);
         if (mapped.bytes_reached() == reached) return found;
-        if (is_small) device_.pin({found, pinned_bytes});
+        if (is_pinned) device_.pin({found, pinned_bytes});
         exchange_.head().image_bytes = exchange_.bytes_reached() + pinned_.bytes_reached();
         return found;
     }

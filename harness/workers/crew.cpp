@@ -77,8 +77,7 @@ Crew::Crew(WorkerPoolOptions options, const TimeLimits& limits, std::set<std::st
         return;
     }
     const int clients = clients_per_job * jobs;
-    owner_.emplace(options_.command, options_.owned_device, clients, options_.strict_cases,
-                   options_.forks);
+    owner_.emplace(options_.command, options_.owned_device, clients, options_.forks);
     using_device_ = static_cast<std::size_t>(std::clamp(jobs / 4, 1, 4));
     // They start when there is something for them.
     for (std::size_t i = 0; i < using_device_; ++i) add(no_client);
@@ -137,9 +136,15 @@ bool Crew::has_room_for_left() const {
 }
 
 void Crew::give(Task task) {
-    const bool is_left = left_by_clients_.contains(task.work.row());
+    const bool is_left = left_by_clients_.contains(task.work.row()) || is_first_of_kernel(task.work);
     Worker& worker = least_busy(is_left ? using_device(task.work.is_large) : taking());
     put(worker, std::move(task));
+}
+
+/// A checked heap would make the owner slow for all, so these go to workers that have one.
+bool Crew::is_first_of_kernel(const Work& work) {
+    return owner_ && options_.strict_cases > 0 && work.kernel && work.device == owner_->device() &&
+           kernels_met_.insert(work.kernel).second;
 }
 
 void Crew::put(Worker& worker, Task task) {

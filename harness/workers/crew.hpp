@@ -33,7 +33,8 @@ struct WorkerPoolOptions {
     std::size_t memory_bytes = 0;  ///< 0: a share of this machine's
     double start_seconds = 60.0;
     /// A worker's first cases run with a checked heap, since most kernels that damage it always do.
-    /// Then the worker's end is checked too, and it is replaced.
+    /// Then the worker's end is checked too, and it is replaced. An owner's heap is not checked: a
+    /// kernel's first case goes to another worker.
     std::int64_t strict_cases = 200;
     /// Null where the command starts another program than this one.
     std::shared_ptr<ForkServers> forks = std::make_shared<ForkServers>();
@@ -107,6 +108,7 @@ class Crew {
     /// all of the device, and nothing else while it is kept, unless there is no other.
     Workers using_device(bool is_large) const;
     static Worker& least_busy(Workers workers);
+    bool is_first_of_kernel(const Work& work);
     void put(Worker& worker, Task task);
     void start(Worker& worker);
     Worker& add(int client);
@@ -127,6 +129,7 @@ class Crew {
     WorkerPoolOptions options_;
     const TimeLimits& limits_;
     std::set<std::string> distrusted_;
+    std::set<const Kernel*> kernels_met_;  ///< on the owned device
     std::optional<DeviceOwner> owner_;
     /// With an owner the first ones use the device themselves, and the others are clients.
     std::vector<std::unique_ptr<Worker>> workers_;

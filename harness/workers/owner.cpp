@@ -22,14 +22,13 @@ constexpr double death_seconds = 1.0, exit_seconds = 5.0;
 }  // namespace
 
 DeviceOwner::DeviceOwner(std::vector<std::string> command, std::string device, int clients,
-                         std::int64_t strict_cases, std::shared_ptr<ForkServers> forks)
+                         std::shared_ptr<ForkServers> forks)
     : command_(std::move(command)),
       forks_(std::move(forks)),
       device_(std::move(device)),
       memory_(Exchange::make_memory(clients)),
       exchange_(memory_.get(), clients),
-      clients_(clients),
-      strict_left_(strict_cases) {}
+      clients_(clients) {}
 
 std::string DeviceOwner::greeting(int client) const {
     return encode(AskOwner{.device = device_, .slots = clients_, .slot = client});
@@ -45,16 +44,11 @@ bool DeviceOwner::is_asked() const {
     return false;
 }
 
-void DeviceOwner::answered(const Task& task) {
-    history_.add(task);
-    if (strict_left_ == 0 || --strict_left_ > 0) return;
-    exchange_.head().ends = true;
-    exchange_.ring();
-}
+void DeviceOwner::answered(const Task& task) { history_.add(task); }
 
 void DeviceOwner::start() {
     exchange_.head().ends = false;
-    process_.start(command_, strict_left_ > 0, memory_.get(), forks_.get());
+    process_.start(command_, false, memory_.get(), forks_.get());
     process_.send(encode(ServeClients{.device = device_, .slots = clients_}));
     asked_.assign(static_cast<std::size_t>(clients_), {});
     rounds_at_start_ = exchange_.head().rounds;

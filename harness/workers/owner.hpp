@@ -26,10 +26,10 @@ class DeviceOwner {
         bool had_several = false;   ///< it died with several in hand, and of none of them alone
     };
 
-    /// The first `strict_cases` run with a checked heap. `forks`: as a worker's.
+    /// `forks`: as a worker's.
     /// **Errors** EnvironmentError, as below.
     DeviceOwner(std::vector<std::string> command, std::string device, int clients,
-                std::int64_t strict_cases, std::shared_ptr<ForkServers> forks);
+                std::shared_ptr<ForkServers> forks);
 
     const std::string& device() const { return device_; }
     int exchange_fd() const { return memory_.get(); }
@@ -69,7 +69,6 @@ class DeviceOwner {
     Descriptor memory_;
     Exchange exchange_;
     int clients_;
-    std::int64_t strict_left_;
     WorkerProcess process_;
     WorkerHistory history_;
     /// What a client has asked for by the last look.

@@ -183,6 +183,29 @@ TEST_CASE("what fails for a client alone has not failed, and is left by clients 
     CHECK_FALSE(pool.is_left(elsewhere.row()));
 }
 
+TEST_CASE("a kernel's first case on an owned device is run with a checked heap, by no client") {
+    for (const std::int64_t strict_cases : {0, 200}) {
+        CAPTURE(strict_cases);
+        WorkerPoolOptions with = options(2);
+        with.owned_device = "cpu";
+        with.strict_cases = strict_cases;
+        WorkerPool pool(with);
+        const Kernel kernel;
+        Work work = told("fail_for_client");
+        work.kernel = &kernel;
+        const auto run_on = [&](const char* device) {
+            work.device = device;
+            pool.submit(0, work);
+            return pool.wait(30.0)->outcome.verdict;
+        };
+        CHECK(run_on("another") == Verdict::failed);
+        CHECK(run_on("cpu") == Verdict::passed);
+        CHECK(pool.is_left(work.row()) == (strict_cases == 0));
+        CHECK(run_on("cpu") == Verdict::passed);
+        CHECK(pool.is_left(work.row()));
+    }
+}
+
 TEST_CASE("a case that ends its worker, or speaks for it, fails, and no other") {
     check_only_middle_fails("crash", segfault);
     check_only_middle_fails("abort", "the kernel's process called abort()");
