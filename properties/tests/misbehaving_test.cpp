@@ -230,7 +230,7 @@ TEST_CASE("a kernel that ends the owner in others' calls is told, and no other")
         };
         const auto is_told = [&] { return outcomes[culprit].verdict == Verdict::failed; };
         for (std::int64_t i = 0; i < 100'000 && !is_told(); ++i) {
-            while (!pool.has_room()) take(1.0);
+            while (!pool.has_room() || !pool.has_room_for_left()) take(1.0);
             pool.submit(i, given(i == culprit ? "aborts_later" : "dallies"));
         }
         while (take(1.0)) continue;
