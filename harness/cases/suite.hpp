@@ -9,6 +9,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <cstddef>
 #include <vector>
 
 #include "harness/cases/case.hpp"
@@ -29,7 +32,31 @@ struct Row {
 };
 
 /// Runs a case, in a worker or in this process.
-using CaseRunner = std::function<Outcome(const Case&)>;
+class CaseRunner {
+  public:
+    using Run = std::function<Outcome(const Case&)>;
+    using Expect = std::function<void(const std::vector<Case>&)>;
+
+    template <class Any>
+        requires(std::is_invocable_r_v<Outcome, const Any&, const Case&> &&
+                 !std::is_same_v<Any, CaseRunner>)
+    CaseRunner(Any run) : run_(std::move(run)) {}
+    /// So many cases run at once, if it is told in time which are next.
+    CaseRunner(Run run, std::size_t width, Expect expect)
+        : run_(std::move(run)), width_(width), expect_(std::move(expect)) {}
+
+    Outcome operator()(const Case& one) const { return run_(one); }
+    std::size_t width() const { return width_; }
+    /// The cases that will probably be run next, in place of those that were expected before.
+    void expect(const std::vector<Case>& next) const {
+        if (expect_) expect_(next);
+    }
+
+  private:
+    Run run_;
+    std::size_t width_ = 1;
+    Expect expect_;
+};
 
 /// What is proven of a shrunk problem.
 struct Minimality {

@@ -19,6 +19,9 @@ class Shrinking {
   public:
     Shrinking(const Suite& suite, WorkerPool& pool, const ShrinkLimits& limits)
         : suite_(suite), pool_(pool), limits_(limits) {}
+    ~Shrinking() { pool_.expect({}); }
+    Shrinking(const Shrinking&) = delete;
+    Shrinking& operator=(const Shrinking&) = delete;
 
     Shrunk shrink(const Case& found, const Outcome& outcome) {
         if (is_late()) return {.smallest = found, .outcome = outcome};
@@ -45,10 +48,14 @@ class Shrinking {
     Outcome run_alone(const Case& checked) { return run(checked, Patience::full, true); }
 
     CaseRunner trial_runner(bool alone) {
-        return [this, alone](const Case& candidate) {
+        const auto trial = [this, alone](const Case& candidate) {
             if (is_late()) return Outcome::errored("no time is left");
             return run(candidate, Patience::trial, alone);
         };
+        if (alone) return trial;
+        return {trial, static_cast<std::size_t>(pool_.jobs()), [this](const auto& next) {
+                    pool_.expect({next.begin(), next.end()});
+                }};
     }
 
     /// An interruption costs the explanation only.
@@ -78,7 +85,8 @@ class Shrinking {
     /// The smallest case that the suite finds, or the smallest that has failed when time is up.
     Shrunk search(const Case& found, const Outcome& outcome, bool alone) {
         Shrunk best{.smallest = found, .outcome = outcome};
-        const CaseRunner runner = [&, trial = trial_runner(alone)](const Case& candidate) {
+        const CaseRunner trial = trial_runner(alone);
+        const auto run = [&](const Case& candidate) {
             if (is_late()) throw NoTimeLeft();
             Outcome there = trial(candidate);
             ++best.runs;
@@ -89,6 +97,8 @@ class Shrinking {
             }
             return there;
         };
+        const CaseRunner runner(run, trial.width(),
+                                [&](const std::vector<Case>& next) { trial.expect(next); });
         try {
             const auto [start, at_start] = smallest_known(found, outcome, runner);
             return suite_.shrink(start, at_start, runner);

@@ -164,6 +164,18 @@ bool Crew::withdraw(std::int64_t ticket) {
         workers_, [&](const auto& worker) { return std::erase_if(worker->waiting, is_it) > 0; });
 }
 
+bool Crew::is_being_run(std::int64_t ticket) const {
+    const auto is_told = [&](const Event& event) {
+        if (const auto* ended = std::get_if<Ended>(&event))
+            return ended->fatal && ended->fatal->ticket == ticket;
+        return std::get<Answered>(event).task.ticket == ticket;
+    };
+    const auto is_run = [&](const auto& worker) {
+        return !worker->running.empty() && worker->running.front().ticket == ticket;
+    };
+    return std::ranges::any_of(events_, is_told) || std::ranges::any_of(workers_, is_run);
+}
+
 void Crew::distrust(const std::set<std::string>& kernels) {
     distrusted_.insert(kernels.begin(), kernels.end());
     for (const auto& worker : workers_)

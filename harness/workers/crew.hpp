@@ -87,6 +87,8 @@ class Crew {
     /// worker takes both, by turns.
     void keep_first(bool is_kept) { keeps_first_ = is_kept; }
     bool withdraw(std::int64_t ticket);
+    /// Whether a worker runs it now, or has run it and `next` is yet to say so.
+    bool is_being_run(std::int64_t ticket) const;
     /// Kernels that all workers are told not to call on another's behalf.
     const std::set<std::string>& distrusted() const { return distrusted_; }
     void distrust(const std::set<std::string>& kernels);

@@ -25,17 +25,25 @@ bool WorkerPool::withdraw(std::int64_t ticket) {
 void WorkerPool::take(const Crew::Answered& answered) {
     const auto& [task, outcome, is_first] = answered;
     if (!task.work.is_probe()) limits_.completed(task.work, outcome, is_first);
-    answers_.push_back({.ticket = task.ticket, .drawn = task.work.drawn, .outcome = outcome});
+    answer(task, outcome);
+}
+
+void WorkerPool::answer(const Task& task, Outcome outcome) {
+    if (task.ticket >= ticket_of_run) {
+        answers_.push_back(
+            {.ticket = task.ticket, .drawn = task.work.drawn, .outcome = std::move(outcome)});
+        return;
+    }
+    // Nobody waits any more for one that was dropped.
+    for (auto& [printed, expected] : expected_)
+        if (expected.ticket == task.ticket) expected.outcome = std::move(outcome);
 }
 
 void WorkerPool::take(const Crew::Ended& ended) {
     const auto& fatal = ended.fatal;
     if (!fatal) return end_without_a_case(ended);
-    answers_.push_back({.ticket = fatal->ticket,
-                        .drawn = fatal->work.drawn,
-                        .outcome = fatal->work.is_probe()
-                                       ? Outcome::failed(ended.end.cause())
-                                       : judge(ended.history, *fatal, ended.end)});
+    answer(*fatal, fatal->work.is_probe() ? Outcome::failed(ended.end.cause())
+                                          : judge(ended.history, *fatal, ended.end));
 }
 
 void WorkerPool::attend(double seconds) {
@@ -91,6 +99,7 @@ Outcome WorkerPool::run(const Work& work, const RunOptions& how) {
         const LoneResult result = alone({work}, how.patience);
         return result.death ? blame(task, *result.death) : result.outcome;
     }
+    if (auto outcome = outcome_if_expected(work, how)) return std::move(*outcome);
     crew_.give_first(std::move(task));
     for (;;) {
         const auto found = std::ranges::find(answers_, ticket_of_run, &Answer::ticket);
@@ -102,6 +111,45 @@ Outcome WorkerPool::run(const Work& work, const RunOptions& how) {
         if (how.meanwhile) how.meanwhile();
         attend(1.0);
     }
+}
+
+void WorkerPool::expect(const std::vector<Work>& next) {
+    std::map<std::string, Expected> kept;
+    crew_.keep_first(true);
+    for (const Work& work : next) {
+        const std::string& printed = std::get<RunCase>(work.request).printed_case;
+        if (auto known = expected_.extract(printed)) {
+            kept.insert(std::move(known));
+        } else if (kept.try_emplace(printed, Expected{.ticket = last_expected_ - 1}).second) {
+            --last_expected_;
+            crew_.give({.ticket = last_expected_, .work = work, .patience = Patience::trial});
+        }
+    }
+    crew_.keep_first(false);
+    for (const auto& [printed, expected] : expected_) drop(expected);
+    expected_ = std::move(kept);
+}
+
+/// One that a worker has been given is answered to nobody.
+void WorkerPool::drop(const Expected& expected) {
+    if (!expected.outcome) crew_.withdraw(expected.ticket);
+}
+
+/// One that waits behind others is run at once instead.
+std::optional<Outcome> WorkerPool::outcome_if_expected(const Work& work, const RunOptions& how) {
+    const auto* const one = std::get_if<RunCase>(&work.request);
+    if (!one || how.patience != Patience::trial) return std::nullopt;
+    const auto found = expected_.find(one->printed_case);
+    if (found == expected_.end()) return std::nullopt;
+    Expected& expected = found->second;
+    while (!expected.outcome && crew_.is_being_run(expected.ticket)) {
+        if (how.meanwhile) how.meanwhile();
+        attend(1.0);
+    }
+    std::optional<Outcome> outcome = std::move(expected.outcome);
+    if (!outcome) crew_.withdraw(expected.ticket);
+    expected_.erase(found);
+    return outcome;
 }
 
 std::string WorkerPool::probe(const std::string& device) {

@@ -12,6 +12,8 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +61,9 @@ class WorkerPool {
 
     /// Runs one case and waits for it; answers to others are kept for `wait`.
     Outcome run(const Work& work, const RunOptions& how = {});
+    /// Runs trials of these cases beside those that `run` is asked for, for the ones that it will
+    /// be asked for next, in place of those that were expected before.
+    void expect(const std::vector<Work>& next);
     /// Why the device can't be used; empty when it can. To be asked before any case is submitted.
     std::string probe(const std::string& device);
 
@@ -66,6 +71,15 @@ class WorkerPool {
     static constexpr std::int64_t ticket_of_run = -1;
     class Meanwhile;
 
+    /// A trial that was not yet asked for.
+    struct Expected {
+        std::int64_t ticket = 0;
+        std::optional<Outcome> outcome;
+    };
+
+    void drop(const Expected& expected);
+    std::optional<Outcome> outcome_if_expected(const Work& work, const RunOptions& how);
+    void answer(const Task& task, Outcome outcome);
     /// Waits for the crew's next event, and takes note of it.
     void attend(double seconds);
     void take(const Crew::Answered& answered);
@@ -85,6 +99,8 @@ class WorkerPool {
     TimeLimits limits_;
     Crew crew_;
     std::deque<Answer> answers_;
+    std::map<std::string, Expected> expected_;  ///< by printed case
+    std::int64_t last_expected_ = ticket_of_run;  ///< their tickets count down
     std::size_t in_flight_ = 0;
     /// Of the `run` that is going on; null where it has none.
     const std::function<void()>* meanwhile_ = nullptr;

@@ -418,6 +418,41 @@ TEST_CASE("one case can be run while others are in flight, whose answers are kep
         CHECK(verdict == (ticket % 2 == 0 ? Verdict::passed : Verdict::failed));
 }
 
+TEST_CASE("what is expected runs beside what is asked for, and is not run again") {
+    WorkerPool pool(options(4));
+    outcomes_of(pool, std::vector<std::string>(8, "sleep_20"));  // all have started
+    const RunOptions trial{.patience = Patience::trial};
+    // Each says which process has run it.
+    std::vector<Work> next;
+    for (const char* word : {"pid 1", "pid 2", "pid 3"}) next.push_back(told(word));
+    pool.expect(next);
+    std::set<std::string> pids;
+    for (const Work& work : next) pids.insert(pool.run(work, trial).message);
+    CHECK(pids.size() == 3);
+    // Asked for once more, each is run by the worker that is for that.
+    pids.clear();
+    for (const Work& work : next) pids.insert(pool.run(work, trial).message);
+    CHECK(pids.size() == 1);
+    // One that kills its worker has its outcome, and one that is full of patience its own run.
+    pool.expect({told("crash"), told("pid 4")});
+    CHECK(pool.run(told("crash"), trial).verdict == Verdict::failed);
+    CHECK(pids.contains(pool.run(told("pid 4")).message));
+}
+
+TEST_CASE("what was expected and not asked for is nobody's answer") {
+    WorkerPool pool(options(2));
+    pool.expect({told("sleep_20"), told("echo a"), told("crash"), told("echo b")});
+    pool.expect({});
+    for (std::int64_t i = 0; i < 20; ++i) pool.submit(i, told("pass"));
+    std::int64_t answers = 0;
+    for (; const auto answer = pool.wait(30.0); ++answers)
+        CHECK(answer->outcome.verdict == Verdict::passed);
+    CHECK(answers == 20);
+    CHECK(pool.run(told("echo a"), {.patience = Patience::trial}).message == "echo a");
+    pool.finish();
+    CHECK_FALSE(pool.wait(0.0));
+}
+
 TEST_CASE("waiting ends when no answer is due, and when none comes in time") {
     WorkerPool pool(options());
     CHECK_FALSE(pool.wait(30.0));

@@ -109,9 +109,11 @@ DrawsThere try_draws(const Kernel& kernel, ShrinkTrials trials) {
     DrawsThere draws;
     trials.start({.runs = most_draws, .seconds = 0.5});
     const Case smallest = trials.smallest();
-    for (Case& dense : dense_cases(kernel, smallest.property, smallest.device, smallest.problem)) {
+    auto all = dense_cases(kernel, smallest.property, smallest.device, smallest.problem);
+    for (Case& dense : all) dense.setting = smallest.setting;
+    if (trials.width() > 1) trials.expect(all);
+    for (const Case& dense : all) {
         if (!trials.may_go_on()) break;
-        dense.setting = smallest.setting;
         const Verdict verdict = trials.run(dense);
         draws.failing += verdict == Verdict::failed;
         draws.compared += verdict == Verdict::failed || verdict == Verdict::passed;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "harness/base/text.hpp"
 #include "properties/explaining/challenges.hpp"
@@ -95,11 +96,9 @@ class Generalizer {
     std::optional<bool> try_problem(const std::optional<Values>& values) {
         if (!values) return std::nullopt;
         if (const auto known = known_.find(*values); known != known_.end()) return known->second;
-        const Problem problem = values_.problem_of(*values);
-        if (!supported_.contains(problem) || cost_of_(problem).share_of({}) > share_maximum_ ||
-            !may_go_on())
-            return std::nullopt;
-        const int block = values_.block_size_of(*values);
+        const auto asked = asked_at(*values);
+        if (!asked || !may_go_on()) return std::nullopt;
+        const auto& [problem, block] = *asked;
         problems_.fails(problem, block);
         const std::optional<bool> fails = problems_.shown(problem, block);
         if (fails) add(*values, *fails);
@@ -115,11 +114,34 @@ class Generalizer {
             spreads.push_back(values_.spread(which));
             longest = std::max(longest, spreads.back().size());
         }
+        std::vector<std::pair<int, std::int64_t>> changes;
         for (std::size_t i = 0; i < longest; ++i)
             for (int which = 0; which < class_count(); ++which) {
                 const auto& values = at(spreads, which);
-                if (i < values.size()) change_one(which, values[i]);
+                if (i < values.size()) changes.emplace_back(which, values[i]);
             }
+        const std::size_t at_once = problems_.problems_at_once();
+        for (std::size_t i = 0; i < changes.size(); ++i) {
+            if (at_once > 1 && i % (at_once / 2) == 0)
+                expect(std::span(changes).subspan(i, std::min(at_once, changes.size() - i)));
+            change_one(changes[i].first, changes[i].second);
+        }
+    }
+
+    void expect(std::span<const std::pair<int, std::int64_t>> changes) {
+        std::vector<ProblemTrials::Asked> asked;
+        for (const auto& change : changes)
+            if (const auto values = values_.with({change}); values && !known_.contains(*values))
+                if (auto one = asked_at(*values)) asked.push_back(std::move(*one));
+        problems_.expect(asked);
+    }
+
+    /// Nothing where the problem is not supported, or costs too much.
+    std::optional<ProblemTrials::Asked> asked_at(const Values& values) {
+        Problem problem = values_.problem_of(values);
+        if (!supported_.contains(problem) || cost_of_(problem).share_of({}) > share_maximum_)
+            return std::nullopt;
+        return ProblemTrials::Asked{std::move(problem), values_.block_size_of(values)};
     }
 
     void change_one(int which, std::int64_t value) {

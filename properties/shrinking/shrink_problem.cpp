@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "properties/problems/enumerate.hpp"
 #include "properties/problems/generator.hpp"
@@ -23,6 +26,41 @@ constexpr std::int64_t far_distance = 4096;
 // The most blocks in a grid's second and third dimension.
 constexpr std::int64_t most_blocks = 65535;
 
+/// An enumeration whose next problems are told before they are asked for.
+class Ahead {
+  public:
+    Ahead(ProblemEnumerator problems, const ProblemTrials& trials)
+        : problems_(std::move(problems)), trials_(trials) {}
+
+    std::optional<Problem> next() {
+        if (upcoming_.size() <= trials_.problems_at_once() / 2 && !is_over_) look_ahead();
+        if (upcoming_.empty()) return std::nullopt;
+        Problem next = std::move(upcoming_.front().first);
+        upcoming_.erase(upcoming_.begin());
+        return next;
+    }
+    /// See ProblemEnumerator.
+    /// **Ranges** once it has no next problem.
+    bool gave_up() const { return problems_.gave_up(); }
+
+  private:
+    void look_ahead() {
+        const std::size_t most = trials_.problems_at_once();
+        while (upcoming_.size() < most && !is_over_) {
+            if (auto next = problems_.next())
+                upcoming_.emplace_back(std::move(*next), 0);
+            else
+                is_over_ = true;
+        }
+        if (most > 1) trials_.expect(upcoming_);
+    }
+
+    ProblemEnumerator problems_;
+    const ProblemTrials& trials_;
+    std::vector<ProblemTrials::Asked> upcoming_;
+    bool is_over_ = false;
+};
+
 class ProblemShrinker {
   public:
     ProblemShrinker(const SupportedProblems& supported, ProblemTrials& problems,
@@ -31,7 +69,7 @@ class ProblemShrinker {
           problems_(problems),
           trials_(trials),
           options_(options),
-          remaining_(supported, {.steps = options.enumeration_steps}) {}
+          remaining_(ProblemEnumerator(supported, {.steps = options.enumeration_steps}), problems) {}
 
     Minimality shrink() {
         if (is_far()) {
@@ -131,9 +169,10 @@ class ProblemShrinker {
 
     /// Runs the problems in the box of `top` in order, until one fails: then that is the smallest.
     Minimality run_box(const Problem& top) {
-        ProblemEnumerator box(
-            supported_,
-            {.distance = top.distance(), .steps = options_.enumeration_steps, .box = &top});
+        Ahead box(ProblemEnumerator(supported_, {.distance = top.distance(),
+                                                 .steps = options_.enumeration_steps,
+                                                 .box = &top}),
+                  problems_);
         Minimality boxed{.kind = Minimality::Kind::boxed};
         for (auto next = box.next(); next && *next < top; next = box.next()) {
             if (++boxed.of > options_.box_counted) {
@@ -162,7 +201,7 @@ class ProblemShrinker {
     ProblemTrials& problems_;
     ShrinkTrials& trials_;
     const ShrinkOptions& options_;
-    ProblemEnumerator remaining_;
+    Ahead remaining_;
     std::optional<Problem> next_;  ///< of remaining_, not yet run
     std::int64_t passed_ = 0;      ///< of remaining_: all before next_
     std::int64_t silent_ = 0;      ///< of these, that compared nothing

@@ -82,6 +82,35 @@ TEST_CASE("no case is run twice, and each run is counted") {
     CHECK(runs > 100);
 }
 
+TEST_CASE("most runs are told before they are asked for, and the result is as without that") {
+    const Problem found = parsed("c=2,k=2,in=2x3");
+    const auto fails = [&](const Case& candidate) {
+        return failed_if(candidate.problem.scalar("c") == 2 && candidate.problem == found);
+    };
+    const auto told_of = [](const Case& one) {
+        return one.problem.print() + ":" + std::to_string(one.data.seed);
+    };
+    std::set<std::string> told;
+    std::int64_t runs = 0, told_before = 0;
+    const CaseRunner many(
+        [&](const Case& candidate) {
+            ++runs;
+            told_before += told.contains(told_of(candidate));
+            return fails(candidate);
+        },
+        16,
+        [&](const std::vector<Case>& next) {
+            told.clear();
+            for (const Case& one : next) told.insert(told_of(one));
+            CHECK(next.size() <= 48);
+        });
+    const Shrunk shrunk = shrink_from(found, many), alone = shrink_from(found, fails);
+    CHECK(shrunk.runs == alone.runs);
+    CHECK(shrunk.smallest.print() == alone.smallest.print());
+    CHECK(shrunk.minimality.passed == alone.minimality.passed);
+    CHECK(static_cast<double>(told_before) > 0.8 * static_cast<double>(runs));
+}
+
 TEST_CASE("a search for smaller problems that gave up proves nothing") {
     const TestKernel kernel(
         test_kernel().only_if("many images", [](const Problem& p) { return p.scalar("n") >= 20; }));

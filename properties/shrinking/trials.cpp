@@ -38,6 +38,31 @@ std::vector<Case> ProblemTrials::as_found(const Problem& problem, const Data& de
     return cases;
 }
 
+std::vector<Case> ProblemTrials::cases_of(const Problem& problem, int block_size) const {
+    std::vector<Case> cases = dense(problem);
+    const std::vector<Case> own = as_found(problem, cases.front().data);
+    cases.insert(cases.begin(), own.begin(), own.end());
+    if (block_size > 0)
+        for (Case& one : cases) one.setting.block_size = block_size;
+    return cases;
+}
+
+std::size_t ProblemTrials::problems_at_once() const {
+    const std::size_t width = trials_.width();
+    return width > 1 ? 2 + width / static_cast<std::size_t>(runs_per_problem()) : 1;
+}
+
+void ProblemTrials::expect(const std::vector<Asked>& next) const {
+    if (!trials_.may_go_on()) return;
+    std::vector<Case> cases;
+    for (const Asked& asked : next) {
+        if (seen_.contains(asked)) continue;
+        const std::vector<Case> of_problem = cases_of(asked.first, asked.second);
+        cases.insert(cases.end(), of_problem.begin(), of_problem.end());
+    }
+    trials_.expect(cases);
+}
+
 std::int64_t ProblemTrials::runs_per_problem() const {
     const int own = !is_canonical_ ? 2 : carries_data_ ? 1 : 0;
     return dense_draw_count(kernel_, found_.property) + own;
@@ -52,11 +77,7 @@ bool ProblemTrials::fails(const Problem& problem, int block_size) {
     const auto [known, is_new] = seen_.try_emplace({problem, block_size}, Seen::nothing);
     if (!is_new) return known->second == Seen::failed;
     Seen& state = known->second;
-    std::vector<Case> candidates = dense(problem);
-    const std::vector<Case> own = as_found(problem, candidates.front().data);
-    candidates.insert(candidates.begin(), own.begin(), own.end());
-    return std::ranges::any_of(candidates, [&](Case& candidate) {
-        if (block_size > 0) candidate.setting.block_size = block_size;
+    return std::ranges::any_of(cases_of(problem, block_size), [&](const Case& candidate) {
         const Verdict verdict = trials_.run(candidate);
         if (verdict == Verdict::errored) {
             state = Seen::errored;

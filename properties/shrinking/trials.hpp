@@ -50,6 +50,10 @@ class ShrinkTrials {
     bool may_go_on() const { return runs_ < last_run_ && seconds_ < last_second_; }
     std::int64_t runs_left() const { return last_run_ - runs_; }
 
+    /// See CaseRunner.
+    std::size_t width() const { return runner_->width(); }
+    void expect(const std::vector<Case>& next) const { runner_->expect(next); }
+
     /// Counts runs that were made elsewhere.
     void count(std::int64_t runs) { runs_ += runs; }
 
@@ -85,6 +89,12 @@ class ProblemTrials {
     /// The same; nothing also when no run of it compared a value other than zero.
     std::optional<bool> shown(const Problem& problem, int block_size = 0) const;
 
+    /// A problem, and a block size or 0.
+    using Asked = std::pair<Problem, int>;
+    /// `fails` will probably be asked for these next. So many are worth telling; one is none.
+    std::size_t problems_at_once() const;
+    void expect(const std::vector<Asked>& next) const;
+
     /// Whether dense cases show the failure on the found problem.
     bool is_canonical() const { return is_canonical_; }
     /// No run of a smaller problem errored.
@@ -101,11 +111,13 @@ class ProblemTrials {
 
     std::vector<Case> dense(const Problem& problem) const;
     std::vector<Case> as_found(const Problem& problem, const Data& dense) const;
+    /// The cases that show whether a problem fails, in the order in which they are run.
+    std::vector<Case> cases_of(const Problem& problem, int block_size) const;
 
     const Kernel& kernel_;
     const Case found_;
     ShrinkTrials& trials_;
-    std::map<std::pair<Problem, int>, Seen> seen_;  ///< by problem and block size
+    std::map<Asked, Seen> seen_;
     bool is_canonical_ = false, carries_data_;
     std::optional<Problem> least_errored_;
 };
