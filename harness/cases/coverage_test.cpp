@@ -25,16 +25,15 @@ Coverage coverage_of(const std::vector<std::string>& problems, const Kernel& ker
 }  // namespace
 
 TEST_CASE("values of each parameter are counted once, by rank") {
-    const Coverage coverage =
-        coverage_of({"in=3", "n=0,in=3", "in=3", "n=2,in=63", "in=64", "in=400", "n=2,in=400",
-                     "n=2,in=3x1", "in=3x5"});
+    const Coverage coverage = coverage_of({"in=3", "n=0,in=3", "in=3", "n=2,in=63", "in=64",
+                                           "in=400", "n=2,in=400", "n=2,in=3x1", "in=3x5"});
     CHECK(coverage.problems() == 8);
     REQUIRE(coverage.ranks().size() == 2);
     const auto told = [&](int rank) {
         std::string text;
         for (const SlotCoverage& slot : coverage.ranks().at(rank).slots())
-            text += fmt::format("{} from {} to {}; ", slot.values(), slot.smallest(),
-                                slot.largest());
+            text +=
+                fmt::format("{} from {} to {}; ", slot.values(), slot.smallest(), slot.largest());
         return text;
     };
     CHECK(told(1) == "3 from 0 to 2; 4 from 3 to 400; ");

@@ -3,6 +3,7 @@
 // It sees properties/ only through a Suite, so that it knows no operator.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,7 +12,6 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <cstddef>
 #include <vector>
 
 #include "harness/cases/case.hpp"
@@ -38,8 +38,8 @@ class CaseRunner {
     using Expect = std::function<void(const std::vector<Case>&)>;
 
     template <class Any>
-        requires(std::is_invocable_r_v<Outcome, const Any&, const Case&> &&
-                 !std::is_same_v<Any, CaseRunner>)
+    requires(std::is_invocable_r_v<Outcome, const Any&, const Case&> &&
+             !std::is_same_v<Any, CaseRunner>)
     CaseRunner(Any run) : run_(std::move(run)) {}
     /// So many cases run at once, if it is told in time which are next.
     CaseRunner(Run run, std::size_t width, Expect expect)

@@ -106,8 +106,8 @@ class CudaDevice final : public Device {
         GRADVERIFY_CUDA_CHECK(cudaDeviceSynchronize());
     }
 
-    // Where it can all be put on the client's stream at once, nothing orders it with what a launcher
-    // puts on another stream than the one that it is given.
+    // Where it can all be put on the client's stream at once, nothing orders it with what a
+    // launcher puts on another stream than the one that it is given.
     void begin_owned(OwnedUnit& unit) override {
         Lane& lane = lane_of(unit.client);
         lane.stage = Stage::given;

@@ -340,8 +340,7 @@ class Owner {
         return unit;
     }
 
-    OwnedCall owned_call(const ExchangeCall& asked, std::byte* memory,
-                         std::deque<ReadCall>& read) {
+    OwnedCall owned_call(const ExchangeCall& asked, std::byte* memory, std::deque<ReadCall>& read) {
         const ReadCall& one = read.emplace_back(device_, asked, memory);
         return {.kernel = *one.kernel.on(device_.name()),
                 .call = {.problem = one.problem,

@@ -53,9 +53,8 @@ class Shrinking {
             return run(candidate, Patience::trial, alone);
         };
         if (alone) return trial;
-        return {trial, static_cast<std::size_t>(pool_.jobs()), [this](const auto& next) {
-                    pool_.expect({next.begin(), next.end()});
-                }};
+        return {trial, static_cast<std::size_t>(pool_.jobs()),
+                [this](const auto& next) { pool_.expect({next.begin(), next.end()}); }};
     }
 
     /// An interruption costs the explanation only.

@@ -136,7 +136,8 @@ bool Crew::has_room_for_left() const {
 }
 
 void Crew::give(Task task) {
-    const bool is_left = left_by_clients_.contains(task.work.row()) || is_first_of_kernel(task.work);
+    const bool is_left =
+        left_by_clients_.contains(task.work.row()) || is_first_of_kernel(task.work);
     Worker& worker = least_busy(is_left ? using_device(task.work.is_large) : taking());
     put(worker, std::move(task));
 }

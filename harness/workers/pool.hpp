@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <optional>
 #include <map>
 #include <optional>
 #include <string>
@@ -99,7 +98,7 @@ class WorkerPool {
     TimeLimits limits_;
     Crew crew_;
     std::deque<Answer> answers_;
-    std::map<std::string, Expected> expected_;  ///< by printed case
+    std::map<std::string, Expected> expected_;    ///< by printed case
     std::int64_t last_expected_ = ticket_of_run;  ///< their tickets count down
     std::size_t in_flight_ = 0;
     /// Of the `run` that is going on; null where it has none.

@@ -69,7 +69,8 @@ class ProblemShrinker {
           problems_(problems),
           trials_(trials),
           options_(options),
-          remaining_(ProblemEnumerator(supported, {.steps = options.enumeration_steps}), problems) {}
+          remaining_(ProblemEnumerator(supported, {.steps = options.enumeration_steps}), problems) {
+    }
 
     Minimality shrink() {
         if (is_far()) {

@@ -162,11 +162,10 @@ TEST_CASE("of many calls in hand of an owner, those that do harm are told, and n
         for (const Misbehaving& kernel : kernels)
             harmful[std::string("conv.grad_bias/") + kernel.variant] = &kernel;
         // What these do becomes known in the end, or depends on the device.
-        const std::set<std::string> left_out{"conv.grad_bias/aborts_later",
-                                             "conv.grad_bias/damages_heap",
-                                             "conv.grad_bias/leaves_trap",
-                                             "conv.grad_bias/dies_at_its_20th_call",
-                                             "conv.grad_bias/exits_after_ptx"};
+        const std::set<std::string> left_out{
+            "conv.grad_bias/aborts_later", "conv.grad_bias/damages_heap",
+            "conv.grad_bias/leaves_trap", "conv.grad_bias/dies_at_its_20th_call",
+            "conv.grad_bias/exits_after_ptx"};
         std::vector<Case> cases;
         for (std::int64_t index = 0; index < 30; ++index)
             for (const Row& row : select_rows(suite, registry, {"conv.grad_bias/*"},

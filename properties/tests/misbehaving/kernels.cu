@@ -3,8 +3,8 @@
 #include <cfenv>
 #include <chrono>
 #include <csignal>
-#include <ctime>
 #include <cstdlib>
+#include <ctime>
 #include <stdexcept>
 #include <thread>
 #include <vector>
