@@ -35,8 +35,9 @@ void WorkerPool::answer(const Task& task, Outcome outcome) {
         return;
     }
     // Nobody waits any more for one that was dropped.
-    for (auto& [printed, expected] : expected_)
-        if (expected.ticket == task.ticket) expected.outcome = std::move(outcome);
+    const auto found = std::ranges::find_if(
+        expected_, [&](const auto& one) { return one.second.ticket == task.ticket; });
+    if (found != expected_.end()) found->second.outcome = std::move(outcome);
 }
 
 void WorkerPool::take(const Crew::Ended& ended) {
