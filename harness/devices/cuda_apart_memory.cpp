@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/devices/cuda_apart_memory.hpp"
 
+#include <algorithm>
+
 #include "harness/base/cuda_check.hpp"
 #include "harness/devices/cuda_driver.hpp"
 
@@ -19,7 +21,8 @@ constexpr std::size_t dear_bytes = std::size_t{1} << 30;
 }  // namespace
 
 std::byte* ApartMemory::ending(std::size_t bytes) {
-    if (bytes > mapped_) map(bytes < dear_bytes ? 2 * bytes : bytes);
+    if (bytes > mapped_ || mapped_ == 0)
+        map(bytes < dear_bytes ? std::max(2 * bytes, std::size_t{1}) : bytes);
     const CUdeviceptr begin = window_ + window_bytes / 2 + (mapped_ - bytes);
     return reinterpret_cast<std::byte*>(begin);  // NOLINT(performance-no-int-to-ptr)
 }

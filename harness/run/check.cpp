@@ -114,6 +114,7 @@ class Check {
             // Rows that have not ended are skipped below.
         }
         is_finishing_ = true;
+        drawing_.stop();  // its threads read what is moved below
         std::vector<RowResult> results;
         for (Serving& serving : rows_)
             if (!serving.ended) end(serving);  // also those that only wait to be shrunk
@@ -325,6 +326,8 @@ class Check {
         return {.work = {}, .why_none = std::move(draw.why_none), .is_skip = draw.is_skip};
     } catch (const std::exception& wrong) {
         return {.work = {}, .why_none = drawing_threw + wrong.what()};
+    } catch (...) {
+        return {.work = {}, .why_none = drawing_threw + "something that is no std::exception"};
     }
 
     void stop(Serving& serving, std::int64_t index, const Stop& why) {

@@ -17,12 +17,13 @@ DrawAhead::DrawAhead(Draw draw, std::size_t rows, int threads)
     for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { draw_all(); });
 }
 
-DrawAhead::~DrawAhead() {
+void DrawAhead::stop() {
     {
         const std::lock_guard lock(mutex_);
         ends_ = true;
     }
     asked_.notify_all();
+    threads_.clear();
 }
 
 DrawAhead::Drawn DrawAhead::take(std::size_t row, std::int64_t index, std::int64_t step,

@@ -32,12 +32,15 @@ class DrawAhead {
     /// `draw` is called by several threads at once, and by the caller's; without threads by that
     /// alone.
     DrawAhead(Draw draw, std::size_t rows, int threads);
-    ~DrawAhead();
+    ~DrawAhead() { stop(); }
     DrawAhead(const DrawAhead&) = delete;
     DrawAhead& operator=(const DrawAhead&) = delete;
 
     /// Case `index` of the row. The next ones, `step` apart and before `end`, are drawn meanwhile.
     Drawn take(std::size_t row, std::int64_t index, std::int64_t step, std::int64_t end);
+
+    /// Ends the threads.
+    void stop();
 
   private:
     struct Place {

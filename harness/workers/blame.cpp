@@ -15,6 +15,8 @@ namespace {
 
 // The search for a culprit among the cases that a dead worker has answered ends after this.
 constexpr std::chrono::seconds search_time{60};
+// The kernels that an owner had in hand are left out soon, so that a search for another is shorter.
+constexpr std::chrono::seconds search_time_of_owner{10};
 
 /// Whether the case's kernel declares no block sizes, so that Launch::block_size is 0.
 bool has_no_block_size(const Work& work) {
@@ -87,7 +89,7 @@ Outcome WorkerPool::judge(const WorkerHistory& history, const Task& task, const 
     const bool known = std::ranges::any_of(end.partners, [&](const std::string& partner) {
         return crew_.distrusted().contains(partner);
     });
-    if (known || end.by_others() || find_culprit(history)) return again.outcome;
+    if (known || end.by_others() || find_culprit(history, search_time)) return again.outcome;
     return unexplained(history, task.work, end);
 }
 
@@ -108,9 +110,9 @@ Outcome WorkerPool::blame(const Task& task, WorkerEnd end) {
     return charged(end, task.work, slowest);
 }
 
-bool WorkerPool::find_culprit(const WorkerHistory& history) {
+bool WorkerPool::find_culprit(const WorkerHistory& history, std::chrono::seconds time) {
     using Clock = std::chrono::steady_clock;
-    const auto until = Clock::now() + search_time;
+    const auto until = Clock::now() + time;
     for (Task& suspect : history.suspects()) {
         if (Clock::now() > until) return false;
         suspect.patience = Patience::full;
@@ -147,7 +149,7 @@ void WorkerPool::end_without_a_case(const Crew::Ended& ended) {
     const auto& [end, history, fatal, had_several] = ended;
     // An owner that has lost its device has not been harmed.
     if (history.empty() || end.by_others() || (had_several && end.in_good_order()) ||
-        find_culprit(history) || had_several)
+        find_culprit(history, had_several ? search_time_of_owner : search_time) || had_several)
         return;
     const Task last = history.in_order().back();
     if (last.ticket < 0) return;

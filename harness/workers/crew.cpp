@@ -165,6 +165,11 @@ bool Crew::withdraw(std::int64_t ticket) {
         workers_, [&](const auto& worker) { return std::erase_if(worker->waiting, is_it) > 0; });
 }
 
+bool Crew::is_busy() const {
+    return !events_.empty() ||
+           std::ranges::any_of(workers_, [](const auto& worker) { return worker->load() > 0; });
+}
+
 bool Crew::is_being_run(std::int64_t ticket) const {
     const auto is_told = [&](const Event& event) {
         if (const auto* ended = std::get_if<Ended>(&event))
@@ -417,7 +422,10 @@ std::vector<Crew::Ended> Crew::finish() {
     }
     if (!owner_) return badly;
     if (auto death = owner_->finish())
-        badly.push_back({.end = std::move(death->end), .history = std::move(death->history)});
+        badly.push_back({.end = std::move(death->end),
+                         .history = std::move(death->history),
+                         .fatal = {},
+                         .had_several = death->had_several});
     return badly;
 }
 

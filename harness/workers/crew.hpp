@@ -34,7 +34,7 @@ struct WorkerPoolOptions {
     double start_seconds = 60.0;
     /// A worker's first cases run with a checked heap, since most kernels that damage it always do.
     /// Then the worker's end is checked too, and it is replaced. An owner's heap is not checked: a
-    /// kernel's first case goes to another worker.
+    /// kernel's first case goes to another worker, whose own first cases it mostly is among.
     std::int64_t strict_cases = 200;
     /// Null where the command starts another program than this one.
     std::shared_ptr<ForkServers> forks = std::make_shared<ForkServers>();
@@ -87,6 +87,8 @@ class Crew {
     /// worker takes both, by turns.
     void keep_first(bool is_kept) { keeps_first_ = is_kept; }
     bool withdraw(std::int64_t ticket);
+    /// Whether a worker has a task, or there is an event.
+    bool is_busy() const;
     /// Whether a worker runs it now, or has run it and `next` is yet to say so.
     bool is_being_run(std::int64_t ticket) const;
     /// Kernels that all workers are told not to call on another's behalf.

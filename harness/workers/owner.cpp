@@ -85,6 +85,8 @@ std::optional<DeviceOwner::Death> DeviceOwner::unexplained() {
     constexpr int most_strikes = 2;
     for (const std::uint32_t kernel : std::exchange(in_hand_at_death_, {}))
         if (++strikes_[kernel] == most_strikes) exchange_.head().is_left_out[kernel] = true;
+    // Clients may have answered since what the dead owner had called for them.
+    unclear_->history = std::exchange(history_, {});
     return std::exchange(unclear_, std::nullopt);
 }
 
@@ -92,7 +94,7 @@ std::optional<DeviceOwner::Death> DeviceOwner::bury(WorkerEnd end) {
     ExchangeHead& head = exchange_.head();
     const std::int32_t in_hand = head.in_hand.exchange(ExchangeHead::none);
     count_idle_death(end);
-    Death death{.end = std::move(end), .history = std::exchange(history_, {}), .client = {}};
+    Death death{.end = std::move(end), .history = {}, .client = {}};
     if (in_hand == ExchangeHead::several) {
         for (int i = 0; i < clients_; ++i) {
             exchange_.slot(i).is_suspect = has_asked(i);
@@ -102,6 +104,7 @@ std::optional<DeviceOwner::Death> DeviceOwner::bury(WorkerEnd end) {
         unclear_ = std::move(death);
         return std::nullopt;
     }
+    death.history = std::exchange(history_, {});
     // One that has lost the device in a call alone has answered it.
     if (in_hand == ExchangeHead::none || !has_asked(in_hand - 1))
         return death.end.in_good_order() ? std::nullopt : std::optional(std::move(death));
@@ -151,11 +154,12 @@ std::optional<DeviceOwner::Death> DeviceOwner::watch(WorkerAllowance allowed) {
 }
 
 std::optional<DeviceOwner::Death> DeviceOwner::finish() {
-    if (!process_.runs()) return std::nullopt;
+    auto earlier = unexplained();
+    if (!process_.runs()) return earlier;
     exchange_.head().ends = true;
     exchange_.ring();
     WorkerEnd end = process_.end(exit_seconds);
-    if (end.closed_pipe || end.in_good_order()) return std::nullopt;
+    if (end.closed_pipe || end.in_good_order()) return earlier;
     return Death{.end = std::move(end), .history = std::exchange(history_, {}), .client = {}};
 }
 

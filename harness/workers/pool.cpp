@@ -71,6 +71,9 @@ std::optional<WorkerPool::Answer> WorkerPool::wait(double seconds) {
 }
 
 void WorkerPool::finish() {
+    // Trials that nobody asks for any more end here, and not as what a worker was idle after.
+    expect({});
+    while (crew_.is_busy()) attend(1.0);
     for (const Crew::Ended& ended : crew_.finish()) take(ended);
 }
 

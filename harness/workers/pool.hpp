@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -91,7 +92,7 @@ class WorkerPool {
     /// The outcome of a case that alone has killed its worker.
     Outcome blame(const Task& task, WorkerEnd end);
     /// Looks for an answered case that is to blame, and gives it a late answer; false without one.
-    bool find_culprit(const WorkerHistory& history);
+    bool find_culprit(const WorkerHistory& history, std::chrono::seconds time);
     Outcome unexplained(const WorkerHistory& history, const Work& work, const WorkerEnd& end);
     void end_without_a_case(const Crew::Ended& ended);
 

@@ -449,8 +449,13 @@ TEST_CASE("what was expected and not asked for is nobody's answer") {
         CHECK(answer->outcome.verdict == Verdict::passed);
     CHECK(answers == 20);
     CHECK(pool.run(told("echo a"), {.patience = Patience::trial}).message == "echo a");
+    // Nor of those that come after.
+    pool.expect({told("sleep_20"), told("echo c"), told("crash"), told("echo d")});
     pool.finish();
     CHECK_FALSE(pool.wait(0.0));
+    pool.expect({told("echo e"), told("echo f")});
+    for (const char* word : {"echo e", "echo f", "echo g"})
+        CHECK(pool.run(told(word), {.patience = Patience::trial}).message == word);
 }
 
 TEST_CASE("waiting ends when no answer is due, and when none comes in time") {

@@ -40,8 +40,7 @@ class Ahead {
         return next;
     }
     /// See ProblemEnumerator.
-    /// **Ranges** once it has no next problem.
-    bool gave_up() const { return problems_.gave_up(); }
+    bool gave_up() const { return upcoming_.empty() && problems_.gave_up(); }
 
   private:
     void look_ahead() {
