@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "harness/base/interrupt.hpp"
+#include "harness/run/bugs.hpp"
 #include "harness/run/draw_ahead.hpp"
 #include "harness/run/redraw.hpp"
 #include "harness/run/shrink_in_workers.hpp"
@@ -431,10 +432,6 @@ class Check {
             (serving.begun ? serving.begun->smallest : *found).problem);
     }
 
-    static bool is_of_one_kernel(const Row& a, const Row& b) {
-        return a.kernel == b.kernel && a.device == b.device;
-    }
-
     /// Whether other rows of the kernel may yet show that they fail for the same reason.
     bool waits_for_others(const Row& failed) const {
         return std::ranges::any_of(rows_, [&](const Serving& serving) {
@@ -462,28 +459,6 @@ class Check {
             failures_.erase({bug.front()->row.kernel, bug.front()->row.device});
             if (observer_.bug_found) observer_.bug_found(bug, is_more);
         }
-    }
-
-    /// Whether two failures have one problem or one line of the kernel's source.
-    static bool is_one_bug(const RowResult& a, const RowResult& b) {
-        const std::string line = source_line_in(a.message);
-        return is_of_one_kernel(a.row, b.row) &&
-               (a.failure->smallest.problem == b.failure->smallest.problem ||
-                (!line.empty() && source_line_in(b.message) == line));
-    }
-
-    /// Takes the first failure, and all that are one bug with it or with another that is.
-    static std::vector<const RowResult*> take_bug(std::vector<const RowResult*>& failures) {
-        std::vector<const RowResult*> bug{failures.front()};
-        failures.erase(failures.begin());
-        for (std::size_t i = 0; i < bug.size(); ++i) {
-            const auto same = std::stable_partition(
-                failures.begin(), failures.end(),
-                [&](const RowResult* other) { return !is_one_bug(*bug[i], *other); });
-            bug.insert(bug.end(), same, failures.end());
-            failures.erase(same, failures.end());
-        }
-        return bug;
     }
 
     void count(Serving& serving, std::int64_t index, const Case& drawn, const Outcome& outcome) {
