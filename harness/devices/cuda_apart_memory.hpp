@@ -14,8 +14,8 @@ class ApartMemory {
     ApartMemory(const ApartMemory&) = delete;
     ApartMemory& operator=(const ApartMemory&) = delete;
 
-    /// So many bytes, with none behind them; more than ever before begin with anything. Given back
-    /// when the process ends. Nothing on the device may be using what it gave before.
+    /// So many bytes, which hold anything, with no memory directly behind them. Given back when the
+    /// process ends. Nothing on the device may be using what it gave before.
     ///
     /// **Ranges** a multiple of 256 bytes, which is the memory's alignment.
     /// **Errors** std::runtime_error.

@@ -210,6 +210,20 @@ TEST_CASE("of many calls in hand of an owner, those that do harm are told, and n
     }
 }
 
+TEST_CASE("damage to the heap by a kernel's first case is told on an owned device") {
+    for (const std::string& device : test_devices()) {
+        CAPTURE(device);
+        WorkerPool pool(workers(device));
+        pool.submit(0, Case::parse("v1:conv.grad_bias/damages_heap:matches_reference:" + device +
+                                       ":k=3,in=1x1:data=zeros",
+                                   Registry::instance()));
+        const auto answer = pool.wait(60.0);
+        REQUIRE(answer);
+        CAPTURE(answer->outcome.message);
+        CHECK(answer->outcome.verdict == Verdict::failed);
+    }
+}
+
 TEST_CASE("a kernel that ends the owner in others' calls is told, and no other") {
     const Registry& registry = Registry::instance();
     for (const std::string& device : test_devices()) {
