@@ -12,6 +12,8 @@ namespace {
 
 // A map of more elements than this is not drawn.
 constexpr std::size_t map_elements_maximum = 4096;
+// Of no more than these all numbers are told.
+constexpr std::size_t numbers_maximum = 1024;
 constexpr std::size_t worst_maximum = 3;
 
 /// How wrong an element is, for ranking: infinite where the result is not a number.
@@ -108,6 +110,10 @@ Comparison compare(std::span<const double> got, const Expected& expected) {
     if (got.size() <= map_elements_maximum) {
         result.map.marks.assign(got.size(), '.');
         for (const std::size_t i : wrong) result.map.marks[i] = '#';
+    }
+    if (got.size() <= numbers_maximum) {
+        result.map.got.assign(got.begin(), got.end());
+        result.map.want = expected.values;
     }
     const auto severity_of = [&](std::size_t i) {
         return severity(got[i], expected.values[i], expected.bound_at(i));

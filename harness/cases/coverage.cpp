@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <stdexcept>
 
 #include "harness/base/random.hpp"
 
@@ -19,27 +21,44 @@ std::uint64_t hash_of(const Problem& problem) {
     return hash;
 }
 
+std::vector<SlotCoverage> slots_of(const Kernel& kernel, int rank) {
+    const std::vector<int> free = free_slots(*kernel.op, kernel.any(), rank);
+    std::vector<SlotCoverage> slots;
+    for (const Slot& slot : kernel.op->space.slots(rank))
+        slots.emplace_back(slot.name, std::ranges::binary_search(free, std::ssize(slots)));
+    return slots;
+}
+
 }  // namespace
 
 void SlotCoverage::add(std::int64_t value) {
-    smallest_ = std::min(smallest_, value);
-    largest_ = std::max(largest_, value);
-    remainders_ |= 1U << (static_cast<std::uint64_t>(value) % 32);
+    met_.smallest = std::min(met_.smallest, value);
+    met_.largest = std::max(met_.largest, value);
+    met_.remainders |= 1U << (static_cast<std::uint64_t>(value) % 32);
     if (value >= 0 && value < 64)
-        small_ |= std::uint64_t{1} << value;
+        met_.small |= std::uint64_t{1} << value;
     else
-        others_.insert(value);
+        met_.others.insert(value);
+}
+
+void SlotCoverage::add(const SlotCoverage& other) {
+    met_.smallest = std::min(met_.smallest, other.met_.smallest);
+    met_.largest = std::max(met_.largest, other.met_.largest);
+    met_.remainders |= other.met_.remainders;
+    met_.small |= other.met_.small;
+    met_.others.insert(other.met_.others.begin(), other.met_.others.end());
 }
 
 int SlotCoverage::remainders_of(int block) const {
-    std::uint32_t folded = remainders_;
+    std::uint32_t folded = met_.remainders;
     for (int half = 16; half >= block; half /= 2) folded |= folded >> half;
     const std::uint32_t low = block == 32 ? ~0U : (1U << block) - 1;
     return std::popcount(folded & low);
 }
 
 RankCoverage::RankCoverage(const Kernel& kernel, const Problem& like)
-    : slots_(like.values().size()), pairs_(factors_of(*kernel.op, kernel.any(), like.rank())) {}
+    : slots_(slots_of(kernel, like.rank())),
+      pairs_(factors_of(*kernel.op, kernel.any(), like.rank())) {}
 
 void RankCoverage::add(const Problem& problem, bool is_empty) {
     for (int i = 0; i < static_cast<int>(slots_.size()); ++i)
@@ -47,10 +66,41 @@ void RankCoverage::add(const Problem& problem, bool is_empty) {
     pairs_.add(pairs_.levels_of(problem), is_empty);
 }
 
+void RankCoverage::add(const RankCoverage& other) {
+    if (!std::ranges::equal(slots_, other.slots_, {}, &SlotCoverage::name, &SlotCoverage::name))
+        throw std::invalid_argument("the coverage of other parameters can't be added");
+    for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].add(other.slots_[i]);
+    pairs_.add(other.pairs_);
+}
+
+void DistinctCount::add(std::uint64_t hash) {
+    if (smallest_.size() == most_kept && hash >= *smallest_.rbegin()) return;
+    smallest_.insert(hash);
+    if (smallest_.size() > most_kept) smallest_.erase(std::prev(smallest_.end()));
+}
+
+std::int64_t DistinctCount::count() const {
+    if (smallest_.size() < most_kept) return std::ssize(smallest_);
+    const double share = std::ldexp(static_cast<double>(*smallest_.rbegin()), -64);
+    return std::llround(static_cast<double>(most_kept - 1) / share);
+}
+
 void Coverage::add(const Kernel& kernel, const Problem& problem) {
-    if (!seen_.insert(hash_of(problem)).second) return;
+    problems_.add(hash_of(problem));
     ranks_.try_emplace(problem.rank(), kernel, problem)
         .first->second.add(problem, kernel.op->is_empty(problem));
+}
+
+void Coverage::add(const Coverage& other) {
+    for (const std::uint64_t hash : other.problems_.smallest()) problems_.add(hash);
+    for (const auto& [rank, met] : other.ranks_) add(rank, met);
+}
+
+void Coverage::add(int rank, RankCoverage of_rank) {
+    if (const auto known = ranks_.find(rank); known != ranks_.end())
+        known->second.add(of_rank);
+    else
+        ranks_.emplace(rank, std::move(of_rank));
 }
 
 PairsCovered pairs_covered(const Coverage& coverage, const PairsByRank& within_reach) {

@@ -9,8 +9,9 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "harness/registry/factors.hpp"
@@ -24,29 +25,49 @@ inline constexpr std::array<int, 5> block_sizes_of_interest{2, 4, 8, 16, 32};
 /// The values of one parameter (on an axis, on a side) at one rank.
 class SlotCoverage {
   public:
-    void add(std::int64_t value);
+    /// What is met, to be told to another process.
+    struct Met {
+        std::uint64_t small = 0;  ///< bit v: the value v
+        std::set<std::int64_t> others;
+        std::int64_t smallest = std::numeric_limits<std::int64_t>::max(),
+                     largest = std::numeric_limits<std::int64_t>::min();
+        std::uint32_t remainders = 0;  ///< bit r: some value was r modulo 32
+    };
 
+    /// `is_free`: no constraint of the kernel decides it.
+    SlotCoverage(std::string name, bool is_free) : name_(std::move(name)), is_free_(is_free) {}
+    SlotCoverage(std::string name, bool is_free, Met met)
+        : name_(std::move(name)), is_free_(is_free), met_(std::move(met)) {}
+
+    void add(std::int64_t value);
+    void add(const SlotCoverage& other);
+
+    const std::string& name() const { return name_; }
+    bool is_free() const { return is_free_; }
+    const Met& met() const { return met_; }
     /// How many different ones were met.
-    std::int64_t values() const { return std::popcount(small_) + std::ssize(others_); }
+    std::int64_t values() const { return std::popcount(met_.small) + std::ssize(met_.others); }
     /// **Ranges** after `add`.
-    std::int64_t smallest() const { return smallest_; }
-    std::int64_t largest() const { return largest_; }
+    std::int64_t smallest() const { return met_.smallest; }
+    std::int64_t largest() const { return met_.largest; }
     /// How many remainders modulo a divisor of 32 were met.
     int remainders_of(int block) const;
 
   private:
-    std::uint64_t small_ = 0;  ///< bit v: the value v was met
-    std::unordered_set<std::int64_t> others_;
-    std::int64_t smallest_ = std::numeric_limits<std::int64_t>::max(),
-                 largest_ = std::numeric_limits<std::int64_t>::min();
-    std::uint32_t remainders_ = 0;  ///< bit r: some value was r modulo 32
+    std::string name_;
+    bool is_free_;
+    Met met_;
 };
 
 class RankCoverage {
   public:
     RankCoverage(const Kernel& kernel, const Problem& like);
+    RankCoverage(std::vector<SlotCoverage> slots, LevelPairs pairs)
+        : slots_(std::move(slots)), pairs_(std::move(pairs)) {}
 
     void add(const Problem& problem, bool is_empty);
+    /// **Errors** std::invalid_argument where the other one is of other parameters.
+    void add(const RankCoverage& other);
 
     const std::vector<SlotCoverage>& slots() const { return slots_; }
     const LevelPairs& pairs() const { return pairs_; }
@@ -56,15 +77,35 @@ class RankCoverage {
     LevelPairs pairs_;
 };
 
+/// Counts different hashes, exactly up to a thousand; above, within some 3 %, from the smallest
+/// ones: as many as there are lie below the largest of these.
+class DistinctCount {
+  public:
+    static constexpr std::size_t most_kept = 1024;
+
+    void add(std::uint64_t hash);
+    std::int64_t count() const;
+    const std::set<std::uint64_t>& smallest() const { return smallest_; }
+
+  private:
+    std::set<std::uint64_t> smallest_;
+};
+
 class Coverage {
   public:
     void add(const Kernel& kernel, const Problem& problem);
+    /// **Errors** std::invalid_argument where the other one is of another kernel.
+    void add(const Coverage& other);
+    void add(int rank, RankCoverage of_rank);
+    void add_hash(std::uint64_t hash) { problems_.add(hash); }
 
-    std::int64_t problems() const { return static_cast<std::int64_t>(seen_.size()); }
+    /// How many different ones: see DistinctCount.
+    std::int64_t problems() const { return problems_.count(); }
+    const DistinctCount& hashes() const { return problems_; }
     const std::map<int, RankCoverage>& ranks() const { return ranks_; }
 
   private:
-    std::unordered_set<std::uint64_t> seen_;  ///< hashes of the problems
+    DistinctCount problems_;
     std::map<int, RankCoverage> ranks_;
 };
 

@@ -5,6 +5,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
+
+#include "harness/base/random.hpp"
 #include "harness/report/missed.hpp"
 #include "harness/testing/results.hpp"
 
@@ -20,6 +23,10 @@ Coverage coverage_of(const std::vector<std::string>& problems, const Kernel& ker
     for (const std::string& text : problems)
         coverage.add(kernel, Problem::parse(kernel.op->space, text));
     return coverage;
+}
+
+std::string missed(const std::vector<RowResult>& results) {
+    return missed_lines(records_of(results, "gradverify"));
 }
 
 }  // namespace
@@ -77,28 +84,69 @@ TEST_CASE("a kernel says what it could have missed, by the row that covered leas
     wide.within_reach = narrow.within_reach = reach;
     narrow.coverage = coverage_of({"n=2,in=1", "in=9"}, *own.kernel);
     wide.coverage = coverage_of({"n=3,in=8", "in=11", "n=2,in=70"}, *own.kernel);
-    wide.sensitivity = {{2.0, 4.0}, {1.5, 30.0}};
-    narrow.sensitivity = {{1.75, 12.25}};
-    CHECK(missed_lines({wide, narrow, failed}) ==
+    for (const Sensitivity& one : {Sensitivity{2.0, 4.0}, {1.5, 32.0}}) wide.sensitivity.add(one);
+    narrow.sensitivity.add({1.75, 16.0});
+    CHECK(missed({wide, narrow, failed}) ==
           R"(what the passed rows could have missed (each row's own: --json)
   toy.forward/own on cpu
-      errors below 12.2 ulps, or 1.5 in the most exact element; ran 2 problems, with 2 of 3
+      errors below 16 ulps, or 1.5 in the most exact element; ran 2 problems, with 2 of 3
       combinations of two parameters' kinds of value (not n 2 or 3 with in_w 4, 8, 16 or 32); only
       with 1 <= n <= 4, no empty tensors
 
 )");
-    CHECK(missed_lines({failed}).empty());
+    CHECK(missed({failed}).empty());
     // Nothing to hold pairs against, as where the user's own problems were run.
     wide.within_reach = nullptr;
-    CHECK(contains(missed_lines({wide}), "ran 3 problems, with every"));
+    CHECK(contains(missed({wide}), "ran 3 problems, with every"));
 }
 
 TEST_CASE("errors are summed up by the median of the cases and the least of all") {
-    CHECK_FALSE(summarize(std::span<const Sensitivity>()));
-    const std::vector<Sensitivity> cases{{3.0, 9.0}, {0.5, 8.0}, {2.0, 100.0}};
-    const auto ulps = summarize(cases);
-    REQUIRE(ulps);
-    CHECK(ulps->cases == 3);
-    CHECK(ulps->least_ulps == 0.5);
-    CHECK(ulps->median_ulps == 9.0);
+    SensitivityOfCases ulps, other;
+    CHECK(ulps.cases() == 0);
+    ulps.add(Sensitivity{3.0, 8.0});
+    other.add(Sensitivity{0.5, 4.0});
+    other.add(Sensitivity{2.0, 128.0});
+    ulps.add(other);
+    CHECK(ulps.cases() == 3);
+    CHECK(ulps.least_ulps == 0.5);
+    CHECK(ulps.median_ulps() == 8.0);
+}
+
+TEST_CASE("coverage of several runs adds up to that of all problems") {
+    const std::vector<std::string> all{"in=3",   "n=0,in=3",   "n=2,in=63", "in=64",
+                                       "in=400", "n=2,in=3x1", "in=3x5"};
+    const Coverage whole = coverage_of(all);
+    Coverage sum = coverage_of({all.begin(), all.begin() + 4});
+    sum.add(coverage_of({all.begin() + 2, all.end()}));
+    CHECK(sum.problems() == whole.problems());
+    REQUIRE(sum.ranks().size() == whole.ranks().size());
+    for (const auto& [rank, met] : whole.ranks()) {
+        const RankCoverage& added = sum.ranks().at(rank);
+        CHECK(added.pairs().bits() == met.pairs().bits());
+        CHECK(added.pairs().count() == met.pairs().count());
+        for (std::size_t i = 0; i < met.slots().size(); ++i) {
+            CHECK(added.slots()[i].values() == met.slots()[i].values());
+            CHECK(added.slots()[i].smallest() == met.slots()[i].smallest());
+            CHECK(added.slots()[i].largest() == met.slots()[i].largest());
+            CHECK(added.slots()[i].remainders_of(32) == met.slots()[i].remainders_of(32));
+        }
+    }
+}
+
+TEST_CASE("different hashes are counted exactly up to a thousand, and within a tenth above") {
+    for (const int different : {0, 1, 1000, 5000, 200000}) {
+        DistinctCount count, twice, even, odd;
+        SplitMix64 random(7);
+        for (int i = 0; i < different; ++i) {
+            const std::uint64_t hash = random.next();
+            count.add(hash);
+            twice.add(hash);
+            twice.add(hash);
+            (i % 2 == 0 ? even : odd).add(hash);
+        }
+        for (const std::uint64_t hash : odd.smallest()) even.add(hash);
+        CHECK(std::abs(count.count() - different) <= (different > 1000 ? different / 10 : 0));
+        CHECK(twice.count() == count.count());
+        CHECK(even.count() == count.count());
+    }
 }

@@ -42,13 +42,34 @@ double number_of(const json& value) {
 
 }  // namespace
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(WrongMap, tensor, sizes, wrong, total, marks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorView, dtype, rank, sizes, strides)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, samples, calls_per_sample, copies, outgrows_cache,
                                    tensors)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ArithmeticCeiling, name, flops)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ceilings, device_name, cache_bytes, copy_bytes_per_second,
                                    arithmetic)
+
+static void to_json(json& object, const WrongMap& map) {
+    object = {{"tensor", map.tensor},
+              {"sizes", map.sizes},
+              {"wrong", map.wrong},
+              {"total", map.total},
+              {"marks", map.marks}};
+    for (const double value : map.got) object["got"].push_back(number(value));
+    for (const double value : map.want) object["want"].push_back(number(value));
+}
+
+static void from_json(const json& object, WrongMap& map) {
+    map = {.tensor = object.at("tensor"),
+           .sizes = object.at("sizes"),
+           .wrong = object.at("wrong"),
+           .total = object.at("total"),
+           .marks = object.at("marks")};
+    for (const json& value : object.value("got", json::array()))
+        map.got.push_back(number_of(value));
+    for (const json& value : object.value("want", json::array()))
+        map.want.push_back(number_of(value));
+}
 
 static void to_json(json& object, const WrongElement& element) {
     object = {{"tensor", element.tensor},
@@ -140,16 +161,27 @@ bool is_of_one_kind(const Outcome& a, const Outcome& b) {
     return kind(a) == kind(b);
 }
 
-std::string source_line_in(std::string_view message) {
-    for (const std::string_view ending : {".cu:", ".cuh:"}) {
-        const std::size_t dot = message.find(ending);
-        if (dot == std::string_view::npos) continue;
+std::vector<std::string> source_lines_in(std::string_view message) {
+    std::vector<std::string> lines;
+    for (std::size_t dot = 0; (dot = message.find(".cu", dot)) != std::string_view::npos;) {
+        const std::size_t colon = message.find_first_not_of("cuh", dot + 1);
         const std::size_t begin = message.substr(0, dot).find_last_of(" (,;");
-        const std::size_t end = message.find_first_not_of("0123456789", dot + ending.size());
         const std::size_t from = begin == std::string_view::npos ? 0 : begin + 1;
-        return std::string(message.substr(from, end - from));
+        dot += 3;
+        if (colon == std::string_view::npos || message[colon] != ':') continue;
+        const std::string_view ending = message.substr(dot - 3, colon - dot + 3);
+        const std::size_t end =
+            std::min(message.find_first_not_of("0123456789", colon + 1), message.size());
+        if ((ending != ".cu" && ending != ".cuh") || end == colon + 1) continue;
+        std::string line(message.substr(from, end - from));
+        if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
     }
-    return {};
+    return lines;
+}
+
+std::string source_line_in(std::string_view message) {
+    const std::vector<std::string> lines = source_lines_in(message);
+    return lines.empty() ? std::string() : lines.front();
 }
 
 }  // namespace gradverify

@@ -34,6 +34,8 @@ struct WrongMap {
     std::int64_t wrong = 0, total = 0;
     /// '#' for wrong or '.' for right, per element, row-major; empty where there are too many.
     std::string marks;
+    /// Per element as well; empty where there are too many to be told.
+    std::vector<double> got{}, want{};
 };
 
 /// Elements that lie further off than the operator's formula may lose, and no further than any
@@ -105,7 +107,9 @@ struct Outcome {
 /// Whether two failures may be one: both were answered, ended a worker, or overstepped a limit.
 bool is_of_one_kind(const Outcome& a, const Outcome& b);
 
-/// The first line of a CUDA source that a message names, "relu.cu:12"; empty where it names none.
+/// The lines of CUDA sources that a message names, "relu.cu:12", each once.
+std::vector<std::string> source_lines_in(std::string_view message);
+/// The first of them; empty where it names none.
 std::string source_line_in(std::string_view message);
 
 }  // namespace gradverify

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/registry/registry.hpp"
 
@@ -27,5 +29,12 @@ struct Property {
         return applies_to(kernel) && (only_on.empty() || only_on == device);
     }
 };
+
+inline std::vector<std::string> names_of(const std::vector<const Property*>& properties) {
+    std::vector<std::string> names;
+    names.reserve(properties.size());
+    for (const Property* const property : properties) names.emplace_back(property->name);
+    return names;
+}
 
 }  // namespace gradverify

@@ -8,6 +8,16 @@
 
 namespace gradverify {
 
+void SensitivityOfCases::add(const Sensitivity& one) {
+    least_ulps = std::min(least_ulps, one.least_ulps);
+    medians.add(one.median_ulps);
+}
+
+void SensitivityOfCases::add(const SensitivityOfCases& other) {
+    least_ulps = std::min(least_ulps, other.least_ulps);
+    medians.add(other.medians);
+}
+
 double ulp_of(const Rounding& type, double value) {
     if (type.unit_roundoff == 0.0) return 1.0;  // of integers
     const int exponent = std::ilogb(std::max(std::abs(value), type.smallest_normal));

@@ -8,13 +8,28 @@
 // same as at that number. Any larger error of the element fails; a smaller one may pass.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 
 #include "harness/cases/compare.hpp"
+#include "harness/cases/distribution.hpp"
 #include "harness/numbers/rounding_bound.hpp"
 
 namespace gradverify {
+
+/// How small an error the cases of a row show, in ulps.
+struct SensitivityOfCases {
+    double least_ulps = std::numeric_limits<double>::infinity();  ///< of the tightest element
+    Distribution medians;                                         ///< of each case's elements
+
+    void add(const Sensitivity& one);
+    void add(const SensitivityOfCases& other);
+    std::int64_t cases() const { return medians.count(); }
+    /// Of the median element of the median case.
+    double median_ulps() const { return medians.quantile(0.5); }
+};
 
 /// The ulp of a value.
 double ulp_of(const Rounding& type, double value);

@@ -16,17 +16,23 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
+#include "harness/base/terminal.hpp"
 #include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
+#include "harness/cli/results.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/report/baseline.hpp"
+#include "harness/report/cases_log.hpp"
+#include "harness/report/corpus.hpp"
 #include "harness/report/failure.hpp"
 #include "harness/report/json.hpp"
 #include "harness/report/json_lines.hpp"
-#include "harness/report/junit.hpp"
+#include "harness/report/merge.hpp"
+#include "harness/report/progress.hpp"
 #include "harness/report/summary.hpp"
 #include "harness/run/check.hpp"
 #include "harness/run/selection.hpp"
+#include "harness/run/shard.hpp"
 #include "harness/workers/compute_sanitizer.hpp"
 
 namespace gradverify {
@@ -37,18 +43,7 @@ constexpr std::int64_t default_cases = 1000;
 constexpr double default_seconds = 60.0;
 constexpr std::int64_t default_cases_per_problem = 10;
 constexpr std::int64_t default_distance = 4;
-constexpr std::int64_t distance_maximum = 1'000'000, shards_maximum = 1'000'000;
-
-Shard parse_shard(const std::string& text) {
-    if (text.empty()) return {};
-    const auto parts = split(text, '/');
-    const std::int64_t index = parse_int(parts.front()).value_or(0);
-    const std::int64_t count = parts.size() == 2 ? parse_int(parts[1]).value_or(0) : 0;
-    if (index < 1 || index > count || count > shards_maximum)
-        throw UsageError(
-            fmt::format("--shard {} is not i/n with 1 <= i <= n <= {}", text, shards_maximum));
-    return {.index = index - 1, .count = count};
-}
+constexpr std::int64_t distance_maximum = 1'000'000;
 
 /// Whether no option but --time says how much to run.
 bool says_nothing_of_how_much(const CheckArguments& arguments) {
@@ -157,30 +152,38 @@ std::vector<std::string> absent_kernels(const CheckArguments& arguments,
 
 /// Prints at once. A closed stdout does not end a run, which may have files to write.
 void say(const std::string& text) {
-    std::fputs(text.c_str(), stdout);
+    static const bool in_colour = wants_colour(STDOUT_FILENO);
+    std::fputs((in_colour ? with_alarms(text) : text).c_str(), stdout);
     std::fflush(stdout);
 }
 
 /// A line on the terminal that is written over; nothing where stderr is no terminal.
-class Progress {
+class ProgressLine {
   public:
+    explicit ProgressLine(std::optional<double> limit) : limit_(limit) {}
+
     void show(std::int64_t done, std::int64_t most, std::int64_t failed) {
         if (!terminal_) return;
         const auto now = std::chrono::steady_clock::now();
         if (now - last_ < std::chrono::milliseconds(200)) return;
         last_ = now;
-        const std::string of = most > 0 ? fmt::format(" of {}", most) : "";
-        std::fputs(fmt::format("\r{}{} cases, {} rows failed ", done, of, failed).c_str(), stderr);
+        const double seconds = std::chrono::duration<double>(now - start_).count();
+        clear();
+        const Progress progress{
+            .done = done, .most = most, .failed = failed, .seconds = seconds, .limit = limit_};
+        std::fputs(("\r" + progress.print() + " ").c_str(), stderr);
         shown_ = true;
     }
     void clear() {
-        if (shown_) std::fprintf(stderr, "\r%60s\r", "");
+        if (shown_) std::fputs("\r\033[K", stderr);
         shown_ = false;
     }
 
   private:
     bool terminal_ = isatty(STDERR_FILENO) != 0;
     bool shown_ = false;
+    std::optional<double> limit_;
+    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     std::chrono::steady_clock::time_point last_{};
 };
 
@@ -198,8 +201,51 @@ double parse_duration(const std::string& text) {
     return *value * unit;
 }
 
+constexpr const char* default_corpus = ".gradverify";
+
+std::optional<Corpus> corpus_of(const CheckArguments& arguments) {
+    if (!arguments.corpus.empty()) return Corpus(arguments.corpus, Registry::instance());
+    if (!std::filesystem::is_directory(default_corpus)) return std::nullopt;
+    return Corpus(default_corpus, Registry::instance());
+}
+
+std::string told_of(const Corpus& corpus, const CheckArguments& arguments) {
+    const std::string folder = arguments.corpus.empty() ? default_corpus : arguments.corpus;
+    std::string text;
+    for (const std::string& stale : corpus.stale()) text += "stale: " + stale + "\n";
+    if (corpus.kept() > 0)
+        text += fmt::format("{}: {} new case{}\n", folder, corpus.kept(),
+                            corpus.kept() == 1 ? "" : "s");
+    return text;
+}
+
+RunRecord run_of(const CheckOptions& options, const std::vector<std::string>& devices,
+                 const std::vector<Row>& rows, const std::vector<std::string>& absent) {
+    RunRecord run{.seed = options.seed,
+                  .devices = devices,
+                  .program = program_to_paste(),
+                  .shard = options.shard,
+                  .absent = absent};
+    for (const Row& row : rows)
+        run.rows.push_back({row.kernel->name, row.property_name(), row.device});
+    return run;
+}
+
+std::vector<nlohmann::ordered_json> lines_of_page(const RunRecord& run,
+                                                  const std::vector<RowRecord>& records,
+                                                  const std::vector<std::string>& gone,
+                                                  double seconds) {
+    MergedResults results{.runs = {run}, .records = records, .absent = run.absent, .missing = {}};
+    results.seconds = seconds;
+    std::vector<Note> notes;
+    for (const std::string& sentence : gone) notes.push_back({sentence, Note::Tone::bad});
+    return lines_of(results, notes);
+}
+
 int check(const Suite& suite, const CheckArguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
+    if (arguments.shard == "auto" && !arguments.seed)
+        throw UsageError("--shard auto needs --seed, one for all shards");
     CheckOptions options{.cases = arguments.cases.value_or(default_cases),
                          .at_least = arguments.at_least,
                          .seed = arguments.seed.value_or(std::random_device()()),
@@ -216,7 +262,10 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         no_rows(suite, arguments);
     const Baseline baseline =
         arguments.baseline.empty() ? Baseline() : Baseline::read(arguments.baseline);
-    options.is_known = [&](const RowResult& result) { return baseline.knows(result); };
+    const std::string program = program_to_paste();
+    options.is_known = [&](const RowResult& result) {
+        return baseline.knows(record_of(result, program));
+    };
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
     const auto sanitizer = sanitizer_run(arguments.compute_sanitizer, arguments.device);
@@ -238,20 +287,34 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     if (!rows.empty()) options.problems = read_problems(arguments, rows);
     if (!options.problems.empty() && !arguments.cases)
         options.cases_per_problem = default_cases_per_problem;
-    if (!arguments.junit.empty()) write_junit(arguments.junit, "");
+    begin_results(arguments.results);
+    std::optional<Corpus> corpus = corpus_of(arguments);
+    if (corpus) options.known_cases = corpus->cases();
 
     say(fmt::format(
         "gradverify {}: seed {}, device {}, {} workers, {} rows{}\n", version, options.seed,
         fmt::join(devices, " and "), jobs, rows.size(),
         ends_by_itself ? fmt::format(", {} at most", print_seconds(default_seconds)) : ""));
     std::optional<JsonLines> json;
-    if (!arguments.json.empty()) json.emplace(arguments.json);
-    if (json) json->write(json_of_run(options.seed, devices));
-    Progress progress;
+    if (!arguments.results.json.empty()) json.emplace(arguments.results.json);
+    const RunRecord run = run_of(options, devices, rows, absent);
+    const bool is_shard = options.shard.count > 1;
+    if (json) json->write(json_of_run(run));
+    std::optional<JsonLines> cases;
+    if (!arguments.cases_log.empty()) cases.emplace(arguments.cases_log);
+    const double run_start =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    ProgressLine progress(options.seconds);
     const CheckObserver observer{
+        .case_ended =
+            [&](const Case& drawn, const Outcome& outcome) {
+                if (cases) cases->write(json_of_case(drawn, outcome, run_start));
+            },
         .row_ended =
             [&](const RowResult& result) {
-                if (json) json->write(json_of_verdict(result));
+                if (corpus && result.failure)
+                    corpus->keep(result.failure->smallest, result.message);
+                if (json) json->write(json_of_verdict(record_of(result, program), is_shard));
             },
         .row_goes_on =
             [&](const RowResult& result) {
@@ -260,7 +323,7 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         .bug_found =
             [&](const auto& bug, bool is_more) {
                 progress.clear();
-                say("\n" + (is_more ? report_more(bug) : report_bug(bug, program_to_paste())));
+                say("\n" + (is_more ? report_more(bug) : report_bug(bug, program)));
             },
         .failure_waits =
             [&](const Case& found, const Outcome& outcome) {
@@ -274,19 +337,20 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     progress.clear();
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const auto gone = baseline.gone(results);
-    say(summarize(suite, results, absent, seconds));
+    const std::vector<RowRecord> records = records_of(results, program);
+    const auto gone = baseline.gone(records);
+    say(summarize(names_of(suite.properties()), records, absent, seconds));
     for (const std::string& sentence : gone) say(sentence + "\n");
-    if (json) json->write(json_of_summary(results, seconds));
-    if (!arguments.junit.empty())
-        write_junit(arguments.junit, junit_xml(results, seconds, program_to_paste()));
+    if (corpus) say(told_of(*corpus, arguments));
+    if (json) json->write(json_of_summary(records, seconds, interrupt_signal() != 0));
+    write_results(arguments.results, records, lines_of_page(run, records, gone, seconds), seconds);
     workers.reset();
     if (const std::string late = sanitizer ? sanitizer->late_finding() : ""; !late.empty()) {
         say(fmt::format("compute-sanitizer says, of no one case: {}\n", late));
         return exit_failed;
     }
     // Kernels for another device are no mistake, but a run without a row verified nothing.
-    return !rows.empty() && all_well(results) && gone.empty() ? exit_ok : exit_failed;
+    return !rows.empty() && all_well(records) && gone.empty() ? exit_ok : exit_failed;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
 #include "harness/bench/bench.hpp"
+#include "harness/cli/shell.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/workers/compute_sanitizer.hpp"
@@ -56,19 +57,38 @@ std::string accepted_by(const CLI::App& app) {
     return "there are the commands " + joined(words);
 }
 
+/// `; did you mean --jobs?`, of words that no option has.
+std::string perhaps_meant(const CLI::App& app) {
+    std::vector<std::string> known;
+    for (const CLI::App* verb : app.get_subcommands())
+        for (const CLI::Option* option : verb->get_options())
+            if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames().front());
+    for (const std::string& word : app.remaining(true))
+        if (const std::string name = word.substr(0, word.find('=')); name.starts_with("--"))
+            if (const std::string meant = did_you_mean(name, known); !meant.empty()) return meant;
+    return {};
+}
+
 struct CommandLine {
     CLI::App app{"Verifies that forward and backward kernels compute the right gradients.",
                  "gradverify"};
     CLI::App* list = app.add_subcommand("list", "print the kernels and what they support");
     CLI::App* check = app.add_subcommand("check", "run the properties on drawn problems");
     CLI::App* repro = app.add_subcommand("repro", "run one printed case again");
+    CLI::App* report =
+        app.add_subcommand("report", "tell what result files say together, and draw it");
     CLI::App* bench = app.add_subcommand("bench", "time kernels, or the harness");
+    CLI::App* completion =
+        app.add_subcommand("completion", "print a script with which a shell completes words");
+    CLI::App* man = app.add_subcommand("man", "print the man page");
     CLI::App* worker = app.add_subcommand("worker", "")->group("");
 
+    std::string shell;
     std::vector<std::string> list_filters;
     std::string list_problem;
     CheckArguments check_arguments;
     ReproArguments repro_arguments;
+    ReportArguments report_arguments;
     BenchArguments bench_arguments;
     SanitizerOptions sanitizer;
 
@@ -76,8 +96,10 @@ struct CommandLine {
         app.require_subcommand(1);
         // CLI11 would only say that there is help.
         app.failure_message([](const CLI::App* failed, const CLI::Error& wrong) {
-            return fmt::format("gradverify: {}; {}\n", wrong.what(), accepted_by(*failed));
+            return fmt::format("gradverify: {}; {}{}\n", wrong.what(), accepted_by(*failed),
+                               perhaps_meant(*failed));
         });
+        app.set_help_all_flag("--help-all", "Print the help of every command and exit");
         app.set_version_flag("--version", "gradverify " + std::string(version));
         app.footer(
             "A FILTER is a glob on the full name of a kernel, such as 'conv.grad_*'.\n"
@@ -94,9 +116,11 @@ struct CommandLine {
         repro->add_flag("--in-process", repro_arguments.in_process,
                         "without worker or timeout, for a debugger");
         add_sanitizer_option(*repro, repro_arguments.compute_sanitizer);
+        completion->add_option("SHELL", shell, "bash, zsh or fish")->required();
         worker->add_option("TOOL", sanitizer.tool);
         worker->add_option("PROGRAM", sanitizer.program);
         worker->add_option("FOLDER", sanitizer.folder);
+        add_report_options();
         add_bench_options();
     }
 
@@ -107,6 +131,29 @@ struct CommandLine {
                       "run cuda's kernels under compute-sanitizer; =racecheck, =initcheck or "
                       "=synccheck for another of its tools")
             ->check(CLI::IsMember(sanitizer_tools));
+    }
+
+    void add_report_options() {
+        ReportArguments& a = report_arguments;
+        report->add_option("FILE", a.files, "files of `check --json` or of `bench --json`")
+            ->required();
+        report
+            ->add_option("--before", a.before,
+                         "files of an earlier run: says what is new, fixed, slower, covered less")
+            ->allow_extra_args(false);
+        add_result_options(*report, a.results);
+    }
+
+    static void add_result_options(CLI::App& verb, ResultOptions& a) {
+        verb.add_option("--json", a.json, "write results here, one JSON object a line")
+            ->check(not_empty());
+        verb.add_option("--junit", a.junit, "write results here, as JUnit XML")->check(not_empty());
+        verb.add_option("--html", a.html, "write a report here, as one HTML file")
+            ->check(not_empty());
+        verb.add_option("--sarif", a.sarif, "write what is wrong here, as SARIF")
+            ->check(not_empty());
+        verb.add_flag("--github,!--no-github", a.github,
+                      "print annotations for GitHub, as is done by itself in its actions");
     }
 
     void add_bench_options() {
@@ -184,14 +231,23 @@ struct CommandLine {
         check->add_option("--problems", a.problems_file, "the same from a file, one a line");
         check->add_option("--jobs", a.jobs, "worker processes (default: one for each core)")
             ->check(whole_number(1, jobs_maximum));
-        check->add_option("--shard", a.shard, "i/n: the i-th of n equal parts of every row");
+        check->add_option(
+            "--shard", a.shard,
+            "i/n: the i-th of n equal parts of every row; auto: as Slurm, MPI, GitLab or "
+            "Kubernetes say, or GRADVERIFY_SHARD_INDEX and _COUNT");
         check
             ->add_option("--baseline", a.baseline,
                          "known failures, as --json wrote them: accepted, and an error once gone")
             ->check(not_empty());
-        check->add_option("--json", a.json, "write results here, one JSON object a line")
+        add_result_options(*check, a.results);
+        check
+            ->add_option("--corpus", a.corpus,
+                         "run the failing cases in this folder first, and add new ones (default: "
+                         ".gradverify, where it exists)")
             ->check(not_empty());
-        check->add_option("--junit", a.junit, "write results here, as JUnit XML")
+        check
+            ->add_option("--cases-log", a.cases_log,
+                         "write each case here, one JSON object a line, for viewers such as Tyche")
             ->check(not_empty());
         add_sanitizer_option(*check, a.compute_sanitizer);
         std::string properties = "Properties:\n";
@@ -203,7 +259,8 @@ struct CommandLine {
 
 /// CLI11 would only say that a command is required.
 void require_known_verb(int argc, char** argv) {
-    const std::vector<std::string> verbs{"list", "check", "repro", "bench"};
+    const std::vector<std::string> verbs{"list",  "check",      "repro", "report",
+                                         "bench", "completion", "man"};
     if (argc < 2 || argv[1][0] == '-' || std::string_view(argv[1]) == "worker") return;
     if (std::ranges::find(verbs, argv[1]) == verbs.end())
         throw UsageError(fmt::format("there is no command '{}'; there are {}{}", argv[1],
@@ -216,11 +273,19 @@ int run_worker(const SanitizerOptions& sanitizer, const Suite& suite, char** arg
     return worker_main(WatchedServer(suite, sanitizer));
 }
 
+int print(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    return exit_ok;
+}
+
 int run_verb(const CommandLine& line, const Suite& suite, char** argv) {
     if (line.worker->parsed()) return run_worker(line.sanitizer, suite, argv);
+    if (line.completion->parsed()) return print(completion_of(line.app, line.shell));
+    if (line.man->parsed()) return print(man_page_of(line.app));
     if (line.list->parsed()) return run_list(suite, line.list_filters, line.list_problem);
     if (line.check->parsed()) return run_check(suite, line.check_arguments);
     if (line.repro->parsed()) return run_repro(suite, line.repro_arguments);
+    if (line.report->parsed()) return run_report(suite, line.report_arguments);
     return run_bench(suite, line.bench_arguments);
 }
 

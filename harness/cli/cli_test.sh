@@ -117,6 +117,55 @@ expect 0 out '^2[1-9] cases, ' check "$kernel" --time 0.000001s --at-least 3 --d
 refused '--at-least requires --time' check "$kernel" --at-least 3
 refused '--at-least counts drawn cases' check "$kernel" --exhaustive --time 1s --at-least 3
 
+echo "== shells"
+for shell in bash zsh fish; do
+    expect 0 out 'shard' completion $shell
+done
+expect 0 out '^complete -o default -F _gradverify' completion bash
+holds "bash completes verbs and options" bash -c '. ./out
+complete_word() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gradverify; echo "${COMPREPLY[*]}"; }
+test "$(complete_word gradverify rep)" = "repro report" &&
+    test "$(complete_word gradverify check --sh)" = --shard'
+refused 'there are completions for bash, zsh and fish, not for csh' completion csh
+expect 0 out '^\.TH GRADVERIFY 1' man
+
+echo "== report"
+whole=("$kernel" --cases 21 --seed 1)
+expect 0 out 'passed' check "${whole[@]}" --json whole.json
+expect 0 out 'passed' check conv.grad_bias/block_reduction --cases 2 --seed 1 --json other.json
+expect 0 out '^147 cases, median ' report s1.json s2.json --json merged.json --html merged.html
+holds "shards come to the verdicts of the whole run" \
+    test "$(verdicts merged.json)" = "$(verdicts whole.json)"
+holds "the page is whole" grep -q '"kind":"summary"' merged.html
+expect 1 out '^missing: of the 2 shards of seed 1 there is no file of 2$' report s1.json
+head -4 s2.json >cut.json
+printf '{"kind":"verd' >>cut.json
+expect 1 out '^missing: shard 2/2 of seed 1 \(cut.json\) has no verdict of [1-9] of its 7 rows' \
+    report s1.json cut.json
+expect 0 out '^not run any more: ' report s1.json s2.json --before whole.json --before other.json
+refused 'both hold shard 1/2 of seed 1' report s1.json s1.json
+refused "can't read nowhere.json" report nowhere.json
+refused 'r.xml is not JSON' report r.xml
+refused 'FILE is required' report
+expect 0 out passed check "${whole[@]}" --sarif r.sarif --cases-log cases.json
+holds "--sarif writes a run without results" \
+    python3 -c 'import json; assert json.load(open("r.sarif"))["runs"][0]["results"] == []'
+holds "--cases-log writes every case" test "$(grep -c '"type":"test_case"' cases.json)" -eq 147
+refused 'needs --seed, one for all shards' check --shard auto
+PMI_RANK=1 PMI_SIZE=2 expect 0 out passed check "${whole[@]}" --shard auto --json auto.json
+holds "--shard auto is the shard that the environment tells" \
+    test "$(verdicts auto.json)" = "$(verdicts s2.json)"
+
+echo "== check: known cases"
+mkdir known
+printf '# by hand\n%s\n' "$case" >known/mine.case
+printf 'v1:conv.forward/gone:repeatable:cpu:in=1:seed=5\n' >known/gone.case
+expect 0 out "^stale: known/gone.case: case: there is no kernel" check "${whole[@]}" --corpus known
+holds "a known case is one more" grep -q '^148 cases' out
+mv known .gradverify
+expect 0 out '^stale: .gradverify/gone.case' check "${whole[@]}"
+rm -r .gradverify
+
 echo "== check: exhaustive"
 naive='conv.grad_weight/naive'
 expect 0 out "$naive on cpu  all 27 problems up to distance 2, at least 21 of them" \
@@ -160,9 +209,11 @@ printf '# nothing\n' >empty
 refused 'empty holds no problem' check --problems empty
 
 echo "== check: wrong words"
-refused "there is no command 'chekc'; there are list, check, repro, bench; did you mean check" chekc
-refused 'there are the commands list, check, repro, bench'
+refused "there is no command 'chekc'; there are list, check, repro, report, bench, completion, man; did you mean check" chekc
+refused 'there are the commands list, check, repro, report, bench, completion, man'
 refused '--case; check accepts .*--cases, --time, --at-least, --seed' check --case
+refused 'did you mean --shard\?$' check --shrad 1/2
+refused 'did you mean .*--html\?$' report r.json --htlm=x
 refused "no kernel matches 'conv.sideways" check 'conv.sideways*'
 holds "and names the kernels" grep -q 'conv.grad_bias/naive' err
 refused 'there are .*matches_reference, within_rounding_bound' check --property equals
@@ -175,7 +226,7 @@ expect 1 out "^no longer failed: $kernel, repeatable on cpu; take its line out" 
 expect 0 out 'passed' check "$kernel" "${quick[@]}" --baseline known.json --property stays_in_bounds
 refused 'baseline: line 1 of r.xml is not a line that' check "$kernel" --baseline r.xml
 for shard in 0/2 3/2 1 1/0 a/b 1/2/3 1/9223372036854775807; do
-    refused 'is not i/n with 1 <= i <= n' check --shard $shard
+    refused 'is not auto, nor i/n with 1 <= i <= n' check --shard $shard
 done
 for time in 0 -1 5x s inf nan; do
     refused 'is not a time such as 60s, 5m or 2h' check --time $time

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs `list`, `check` and `repro` once their options are read. They throw UsageError (exit
-// code 2) and EnvironmentError (3).
+// The verbs `list`, `check`, `repro` and `report` once their options are read. They throw
+// UsageError (exit code 2) and EnvironmentError (3).
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,12 @@ namespace gradverify {
 
 /// The value of `--exhaustive` without a distance.
 constexpr const char* exhaustive_without_distance = "far";
+
+/// Where results go beside the terminal; empty: nowhere.
+struct ResultOptions {
+    std::string json, junit, html, sarif;
+    std::optional<bool> github{};  ///< nothing: as the environment says
+};
 
 struct CheckArguments {
     std::vector<std::string> filters;
@@ -30,7 +36,9 @@ struct CheckArguments {
     std::string shard;
     std::string exhaustive;  ///< a distance, "far" for none given; empty: without
     std::string baseline;
-    std::string json, junit;
+    std::string cases_log;
+    std::string corpus;
+    ResultOptions results;
     std::string compute_sanitizer;  ///< its tool; empty: without
 
     bool has_problems() const { return !problems.empty() || !problems_file.empty(); }
@@ -43,10 +51,17 @@ struct ReproArguments {
     std::string compute_sanitizer;  ///< as for `check`
 };
 
+struct ReportArguments {
+    std::vector<std::string> files;
+    std::vector<std::string> before;  ///< files of an earlier run
+    ResultOptions results;
+};
+
 /// Each returns the exit code.
 int run_list(const Suite& suite, const std::vector<std::string>& filters,
              const std::string& problem);
 int run_check(const Suite& suite, const CheckArguments& arguments);
+int run_report(const Suite& suite, const ReportArguments& arguments);
 int run_repro(const Suite& suite, const ReproArguments& arguments);
 
 }  // namespace gradverify

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <numeric>
 #include <set>
+#include <stdexcept>
 
 namespace gradverify {
 
@@ -133,6 +134,14 @@ LevelPairs::LevelPairs(std::vector<Factor> factors) : factors_(std::move(factors
     met_.resize(static_cast<std::size_t>(levels_) * words_);
 }
 
+LevelPairs::LevelPairs(std::vector<Factor> factors, std::vector<std::uint64_t> bits)
+    : LevelPairs(std::move(factors)) {
+    if (bits.size() != met_.size())
+        throw std::invalid_argument("pairs of levels: not as many bits as these factors have");
+    met_ = std::move(bits);
+    for (const std::uint64_t word : met_) count_ += std::popcount(word);
+}
+
 std::size_t LevelPairs::number_of(std::size_t factor, int level) const {
     return static_cast<std::size_t>(first_level_[factor]) + static_cast<std::size_t>(level);
 }
@@ -183,6 +192,27 @@ std::int64_t LevelPairs::add(std::span<const int> levels, bool is_empty) {
         ++count_;
     });
     return count_ - before;
+}
+
+void LevelPairs::add(const LevelPairs& other) {
+    const auto is_same = [](const Factor& a, const Factor& b) {
+        return a.name == b.name && a.levels == b.levels;
+    };
+    if (!std::ranges::equal(factors_, other.factors_, is_same))
+        throw std::invalid_argument("pairs of levels of other factors can't be added");
+    count_ = 0;
+    for (std::size_t i = 0; i < met_.size(); ++i) count_ += std::popcount(met_[i] |= other.met_[i]);
+}
+
+std::int64_t LevelPairs::count_of(int factor, int other, const LevelPairs& within) const {
+    std::int64_t count = 0;
+    const auto levels = [&](int of) {
+        return static_cast<int>(factors_[static_cast<std::size_t>(of)].levels.size());
+    };
+    for (int a = 0; a < levels(factor); ++a)
+        for (int b = 0; b < levels(other); ++b)
+            count += is_met(factor, a, other, b) && within.is_met(factor, a, other, b) ? 1 : 0;
+    return count;
 }
 
 bool LevelPairs::is_met(int factor, int level, int other, int level_of_other) const {

@@ -36,17 +36,26 @@ std::vector<int> free_slots(const Operator& op, const KernelDeclaration& kernel,
 class LevelPairs {
   public:
     explicit LevelPairs(std::vector<Factor> factors);
+    /// Those of another process. **Errors** std::invalid_argument for too many or too few bits.
+    LevelPairs(std::vector<Factor> factors, std::vector<std::uint64_t> bits);
 
     /// The number of a problem's pairs that were not met before. A problem with an empty tensor
     /// only shows what empty tensors give: its pairs are those with a level of nothing.
     std::int64_t count_new(std::span<const int> levels, bool is_empty) const;
     /// The same; the pairs are met from now on.
     std::int64_t add(std::span<const int> levels, bool is_empty);
+    /// The pairs that another set of the same factors has met are met here, too.
+    /// **Errors** std::invalid_argument for other factors.
+    void add(const LevelPairs& other);
 
     const std::vector<Factor>& factors() const { return factors_; }
     std::vector<int> levels_of(const Problem& problem) const;
     bool is_met(int factor, int level, int other, int level_of_other) const;
     std::int64_t count() const { return count_; }
+    /// All that is met, to be told to another process.
+    const std::vector<std::uint64_t>& bits() const { return met_; }
+    /// How many pairs of levels of these two factors are met that are so in another set as well.
+    std::int64_t count_of(int factor, int other, const LevelPairs& within) const;
     /// The pairs of another set that are not met here: how many, and names such as `n 1 with c 2`.
     struct Missing {
         std::int64_t count = 0;

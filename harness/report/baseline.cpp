@@ -7,14 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/base/errors.hpp"
-#include "harness/report/summary.hpp"
 
 namespace gradverify {
 
 using nlohmann::json;
 
-Baseline::Key Baseline::key_of(const RowResult& result) {
-    return {result.row.kernel->name, result.row.property_name(), result.row.device};
+Baseline::Key Baseline::key_of(const RowRecord& record) {
+    return {record.kernel, record.property, record.device};
 }
 
 Baseline Baseline::read(const std::string& path) {
@@ -42,30 +41,30 @@ Baseline Baseline::read(const std::string& path) {
     return baseline;
 }
 
-bool Baseline::knows(const RowResult& result) const {
-    const auto found = known_.find(key_of(result));
-    if (found == known_.end() || found->second.verdict != name_of(result.verdict)) return false;
+bool Baseline::knows(const RowRecord& record) const {
+    const auto found = known_.find(key_of(record));
+    if (found == known_.end() || found->second.verdict != name_of(record.verdict)) return false;
     const std::string& problem = found->second.problem;
-    return problem.empty() || !result.failure || !result.failure->minimal() ||
-           result.failure->smallest.problem.print() == problem;
+    const auto& failure = record.failure;
+    return problem.empty() || !failure.is_object() || !failure.value("minimal", false) ||
+           failure.value("problem", "") == problem;
 }
 
-std::vector<std::string> Baseline::gone(const std::vector<RowResult>& results) const {
+std::vector<std::string> Baseline::gone(const std::vector<RowRecord>& records) const {
     std::vector<std::string> sentences;
-    for (const RowResult& result : results) {
-        const auto found = known_.find(key_of(result));
-        if (found == known_.end() || result.verdict == Verdict::skipped || knows(result)) continue;
-        const std::string row = print_row(result.row);
+    for (const RowRecord& record : records) {
+        const auto found = known_.find(key_of(record));
+        if (found == known_.end() || record.verdict == Verdict::skipped || knows(record)) continue;
         const Known& known = found->second;
-        if (result.verdict == Verdict::passed)
+        if (record.verdict == Verdict::passed)
             sentences.push_back(fmt::format("no longer {}: {}; take its line out of the baseline",
-                                            known.verdict, row));
-        else if (known.verdict != name_of(result.verdict))
+                                            known.verdict, record.name()));
+        else if (known.verdict != name_of(record.verdict))
             sentences.push_back(
-                fmt::format("not the known failure: {} was {}", row, known.verdict));
+                fmt::format("not the known failure: {} was {}", record.name(), known.verdict));
         else
-            sentences.push_back(
-                fmt::format("not the known failure: {} failed from {} on", row, known.problem));
+            sentences.push_back(fmt::format("not the known failure: {} failed from {} on",
+                                            record.name(), known.problem));
     }
     return sentences;
 }

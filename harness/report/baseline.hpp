@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "harness/run/check.hpp"
+#include "harness/report/record.hpp"
 
 namespace gradverify {
 
@@ -22,10 +22,10 @@ class Baseline {
 
     /// Whether the list has the row's kernel, property, device and verdict and, where both smallest
     /// problems are certified, its problem.
-    bool knows(const RowResult& result) const;
+    bool knows(const RowRecord& record) const;
 
     /// One sentence for each listed failure whose row passed in this run, or failed in another way.
-    std::vector<std::string> gone(const std::vector<RowResult>& results) const;
+    std::vector<std::string> gone(const std::vector<RowRecord>& records) const;
 
   private:
     struct Known {
@@ -33,7 +33,7 @@ class Baseline {
         std::string problem;  ///< certified as the smallest; empty: any
     };
     using Key = std::tuple<std::string, std::string, std::string>;
-    static Key key_of(const RowResult& result);
+    static Key key_of(const RowRecord& record);
 
     std::map<Key, Known> known_;
 };

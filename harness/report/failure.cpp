@@ -309,16 +309,14 @@ std::string report_more(const std::vector<const RowResult*>& rows) {
                        problem.print(), also(rows, "", problem));
 }
 
-std::string report_imprecise(const RowResult& result, const std::string& program) {
-    const ImpreciseCases& imprecise = *result.imprecise;
-    Case strict = imprecise.worst;
-    strict.setting.is_strict = true;
+std::string report_imprecise(const RowRecord& record, const std::string& program) {
+    const ImpreciseRecord& imprecise = *record.imprecise;
     return fmt::format(
         "{} of {} cases have elements further off than the operator's formula explains, though "
         "another formula may be (--strict fails); the worst is {}, of a tensor up to {:.3g}; {} "
         "repro {}",
-        imprecise.cases, result.cases, describe(imprecise.found.worst), imprecise.found.largest,
-        program, shell_quoted(strict.print()));
+        imprecise.cases, record.cases, describe(imprecise.worst), imprecise.largest, program,
+        shell_quoted(imprecise.printed_case));
 }
 
 std::string report_case(const Case& checked, const Outcome& outcome) {

@@ -8,7 +8,7 @@
 
 #include "harness/cases/case.hpp"
 #include "harness/cases/outcome.hpp"
-#include "harness/run/check.hpp"
+#include "harness/report/record.hpp"
 
 namespace gradverify {
 
@@ -21,7 +21,7 @@ std::string report_seen(const Case& found);
 std::string report_more(const std::vector<const RowResult*>& rows);
 /// A passed row's worst imprecise case: an element that another formula than the operator's may
 /// give, and how to make it a failure.
-std::string report_imprecise(const RowResult& result, const std::string& program = "gradverify");
+std::string report_imprecise(const RowRecord& record, const std::string& program = "gradverify");
 
 /// One case, as `repro` tells it.
 std::string report_case(const Case& checked, const Outcome& outcome);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/report/json.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <array>
+#include <stdexcept>
 
 #include "harness/base/version.hpp"
-#include "harness/report/missed.hpp"
+#include "harness/report/json_numbers.hpp"
+#include "harness/report/parts.hpp"
 #include "harness/report/summary.hpp"
 
 namespace gradverify {
@@ -12,28 +15,6 @@ namespace gradverify {
 using nlohmann::ordered_json;
 
 namespace {
-
-void add_minimality(ordered_json& object, const Shrunk& failure) {
-    const Minimality& minimality = failure.minimality;
-    object["minimal"] = failure.minimal();
-    if (minimality.kind == Minimality::Kind::none) return;
-    object["minimality"] = minimality.kind == Minimality::Kind::certified ? "certified" : "boxed";
-    object["smaller_passed"] = minimality.passed;
-    object["smaller"] = minimality.of;
-    if (minimality.silent > 0) object["smaller_silent"] = minimality.silent;
-    if (minimality.of_is_least) object["smaller_is_least"] = true;
-}
-
-/// A rule that every problem agrees with is `rule`; anything less is `seen`.
-void add_explanation(ordered_json& object, const Shrunk& failure) {
-    const Generality& generality = failure.generality;
-    if (!generality.text.empty()) {
-        object[generality.is_rule ? "rule" : "seen"] = generality.text;
-        object["problems_run"] = generality.problems;
-    }
-    if (!failure.values.empty()) object["values"] = failure.values;
-    if (!failure.witnesses.empty()) object["witnesses"] = failure.witnesses;
-}
 
 ordered_json object_of(const ExhaustiveCover& cover) {
     ordered_json object{{"problems", cover.problems},
@@ -46,91 +27,163 @@ ordered_json object_of(const ExhaustiveCover& cover) {
     return object;
 }
 
-ordered_json object_of(const Kernel& kernel, const Coverage& coverage,
-                       const PairsByRank* within_reach) {
-    ordered_json object{{"problems", coverage.problems()}};
-    for (const auto& [rank, met] : coverage.ranks()) {
-        ordered_json parameters;
-        for (std::size_t i = 0; i < met.slots().size(); ++i) {
-            const SlotCoverage& slot = met.slots()[i];
-            ordered_json remainders;
-            for (const int block : block_sizes_of_interest)
-                remainders[std::to_string(block)] = slot.remainders_of(block);
-            parameters[kernel.op->space.slots(rank)[i].name] = {{"values", slot.values()},
-                                                                {"smallest", slot.smallest()},
-                                                                {"largest", slot.largest()},
-                                                                {"remainders", remainders}};
+ExhaustiveCover cover_from(const ordered_json& object) {
+    return {.problems = object.at("problems"),
+            .compared = object.at("compared"),
+            .distance = object.at("distance"),
+            .beyond = object.at("beyond"),
+            .is_all = object.at("all"),
+            .gave_up = object.value("gave_up", false),
+            .shards = object.value("shards", 1)};
+}
+
+/// A character for every two factors, 0 with 1, 0 with 2 and so on: how many tenths of the pairs of
+/// levels within reach were met, `a` for all, `-` where none is within reach.
+std::string tenths_met(const LevelPairs& met, const LevelPairs& within_reach) {
+    std::string tenths;
+    const int count = static_cast<int>(met.factors().size());
+    for (int i = 0; i < count; ++i)
+        for (int j = i + 1; j < count; ++j) {
+            const std::int64_t of = within_reach.count_of(i, j, within_reach);
+            if (of == 0)
+                tenths += '-';
+            else
+                tenths += "0123456789a"[10 * met.count_of(i, j, within_reach) / of];
         }
-        object["by_rank"].push_back(
-            {{"rank", rank}, {"parameters", parameters}, {"pairs_of_levels", met.pairs().count()}});
+    return tenths;
+}
+
+ordered_json object_of(const RankCoverage& met, int rank, const PairsByRank* within_reach) {
+    ordered_json parameters;
+    for (const SlotCoverage& slot : met.slots()) {
+        ordered_json remainders;
+        for (const int block : block_sizes_of_interest)
+            remainders[std::to_string(block)] = slot.remainders_of(block);
+        parameters[slot.name()] = {{"values", slot.values()},
+                                   {"smallest", slot.smallest()},
+                                   {"largest", slot.largest()},
+                                   {"remainders", remainders}};
     }
+    ordered_json object{
+        {"rank", rank}, {"parameters", parameters}, {"pairs_of_levels", met.pairs().count()}};
+    const auto reach = within_reach ? within_reach->find(rank) : PairsByRank::const_iterator{};
+    if (!within_reach || reach == within_reach->end()) return object;
+    for (const Factor& factor : met.pairs().factors()) object["factors"].push_back(factor.name);
+    object["pairs"] = tenths_met(met.pairs(), reach->second);
+    return object;
+}
+
+ordered_json object_of(const Coverage& coverage, const PairsByRank* within_reach) {
+    ordered_json object{{"problems", coverage.problems()}};
+    for (const auto& [rank, met] : coverage.ranks())
+        object["by_rank"].push_back(object_of(met, rank, within_reach));
     if (!within_reach) return object;
     const PairsCovered pairs = pairs_covered(coverage, *within_reach);
     object["pairs"] = {{"met", pairs.met}, {"of", pairs.of}, {"missed", pairs.missed}};
     return object;
 }
 
-/// JSON has no infinity.
-ordered_json object_of(const SensitivityOfCases& ulps) {
-    const auto number = [](double value) {
-        return std::isfinite(value) ? ordered_json(value) : ordered_json("inf");
-    };
-    return {{"cases", ulps.cases},
-            {"least", number(ulps.least_ulps)},
-            {"median", number(ulps.median_ulps)}};
+/// In octaves, which are enough for a picture.
+ordered_json object_of(const Distribution& errors) {
+    std::map<int, std::int64_t> octaves;
+    for (const auto& [bin, count] : errors.bins())
+        octaves[(bin - (bin < 0 ? Distribution::bins_of_octave - 1 : 0)) /
+                Distribution::bins_of_octave] += count;
+    ordered_json bins = ordered_json::array();
+    for (const auto& [octave, count] : octaves) bins.push_back({octave, count});
+    return {{"zero", errors.zeros()}, {"bins", std::move(bins)}};
 }
 
-ordered_json object_of(const ImpreciseCases& imprecise) {
-    const WrongElement& worst = imprecise.found.worst;
-    Case strict = imprecise.worst;
-    strict.setting.is_strict = true;
-    return {{"cases", imprecise.cases},
-            {"case", strict.print()},
-            {"tensor", worst.tensor},
-            {"got", worst.got},
-            {"want", worst.want},
-            {"bound", worst.bound},
-            {"largest", imprecise.found.largest}};
+ordered_json object_of(const SensitivityOfCases& ulps) {
+    return {{"cases", ulps.cases()},
+            {"least", json_of_number(ulps.least_ulps)},
+            {"median", json_of_number(ulps.median_ulps())}};
+}
+
+ordered_json object_of(const ImpreciseRecord& imprecise) {
+    ordered_json object{{"cases", imprecise.cases}, {"case", imprecise.printed_case}};
+    object.update(json_of_element(imprecise.worst));
+    object["largest"] = json_of_number(imprecise.largest);
+    return object;
+}
+
+ImpreciseRecord imprecise_from(const ordered_json& object) {
+    return {.cases = object.at("cases"),
+            .printed_case = object.at("case"),
+            .worst = element_from(object),
+            .largest = number_of(object.at("largest"))};
 }
 
 /// What a passed row could have missed.
-void add_missed(ordered_json& object, const RowResult& result) {
-    const Kernel& kernel = *result.row.kernel;
-    object["coverage"] = object_of(kernel, result.coverage, result.within_reach.get());
-    object["supports_only"] = kernel.conditions();
-    if (const auto ulps = summarize(result.sensitivity)) object["ulps"] = object_of(*ulps);
+void add_missed(ordered_json& object, const RowRecord& record) {
+    object["coverage"] = object_of(record.coverage, record.within_reach.get());
+    object["supports_only"] = record.conditions;
+    if (record.sensitivity.cases() > 0) object["ulps"] = object_of(record.sensitivity);
+    if (!record.error_over_bound.empty()) object["errors"] = object_of(record.error_over_bound);
 }
+
+bool is_wrong(Verdict verdict) { return verdict != Verdict::passed && verdict != Verdict::skipped; }
+
+Verdict verdict_named(const std::string& name) {
+    for (const Verdict verdict :
+         {Verdict::passed, Verdict::failed, Verdict::vacuous, Verdict::skipped, Verdict::errored})
+        if (name == name_of(verdict)) return verdict;
+    throw std::invalid_argument("there is no verdict " + name);
+}
+
+/// Fields of a verdict line that a failure's smallest case has.
+constexpr std::array failure_fields{
+    "case",           "problem",    "minimal",        "minimality",
+    "smaller_passed", "smaller",    "smaller_silent", "smaller_is_least",
+    "rule",           "seen",       "problems_run",   "values",
+    "witnesses",      "parameters", "tensors",        "two_calls",
+    "worst",          "maps",       "source",         "found",
+    "report"};
 
 }  // namespace
 
-ordered_json json_of_run(std::uint64_t seed, const std::vector<std::string>& devices) {
-    return {{"kind", "run"}, {"version", version}, {"seed", seed}, {"devices", devices}};
+ordered_json json_of_run(const RunRecord& run) {
+    ordered_json object{{"kind", "run"},
+                        {"version", version},
+                        {"seed", run.seed},
+                        {"devices", run.devices},
+                        {"program", run.program}};
+    if (run.shard.count > 1)
+        object["shard"] = {{"index", run.shard.index + 1}, {"count", run.shard.count}};
+    object["rows"] = ordered_json::array();
+    for (const RowName& row : run.rows)
+        object["rows"].push_back({row.kernel, row.property, row.device});
+    if (!run.absent.empty()) object["absent"] = run.absent;
+    return object;
 }
 
-ordered_json json_of_verdict(const RowResult& result) {
+ordered_json json_of_verdict(const RowRecord& record, bool has_parts) {
     ordered_json object{{"kind", "verdict"},
-                        {"kernel", result.row.kernel->name},
-                        {"property", result.row.property_name()},
-                        {"device", result.row.device},
-                        {"verdict", name_of(result.verdict)},
-                        {"cases", result.cases},
-                        {"passed", result.passed},
-                        {"seconds", result.seconds}};
-    if (result.refused > 0) object["refused"] = result.refused;
-    if (result.exhaustive) object["exhaustive"] = object_of(*result.exhaustive);
-    if (result.verdict == Verdict::passed && result.coverage.problems() > 0)
-        add_missed(object, result);
-    if (result.imprecise) object["imprecise"] = object_of(*result.imprecise);
-    if (const auto& wrapping = result.wrapping)
-        object["wrapping"] = {{"cases", wrapping->cases}, {"overflows", wrapping->overflows}};
-    if (!result.message.empty()) object["message"] = result.message;
-    if (result.failure) {
-        object["case"] = result.failure->smallest.print();
-        object["problem"] = result.failure->smallest.problem.print();
-        add_minimality(object, *result.failure);
-        add_explanation(object, *result.failure);
+                        {"kernel", record.kernel},
+                        {"property", record.property},
+                        {"device", record.device},
+                        {"verdict", name_of(record.verdict)},
+                        {"cases", record.cases},
+                        {"passed", record.passed},
+                        {"seconds", record.seconds}};
+    if (is_wrong(record.verdict) && !record.file.empty()) {
+        object["file"] = record.file;
+        object["line"] = record.line;
     }
-    if (result.known) object["known"] = true;
+    if (record.refused > 0) object["refused"] = record.refused;
+    if (record.found_at) object["found_at"] = *record.found_at;
+    if (record.exhaustive) object["exhaustive"] = object_of(*record.exhaustive);
+    if (record.verdict == Verdict::passed && record.coverage.problems() > 0)
+        add_missed(object, record);
+    if (record.as_told.is_object()) object.update(record.as_told);
+    if (record.imprecise) object["imprecise"] = object_of(*record.imprecise);
+    if (const auto& wrapping = record.wrapping)
+        object["wrapping"] = {{"cases", wrapping->cases}, {"overflows", wrapping->overflows}};
+    if (!record.message.empty()) object["message"] = record.message;
+    if (record.failure.is_object()) object.update(record.failure);
+    if (!record.left_out.empty()) object["left_out"] = record.left_out;
+    if (record.known) object["known"] = true;
+    if (has_parts) object["parts"] = json_of_parts(record);
     return object;
 }
 
@@ -148,19 +201,81 @@ ordered_json json_of_progress(const RowResult& result) {
             {"passed", result.passed}};
 }
 
-ordered_json json_of_summary(const std::vector<RowResult>& results, double seconds) {
-    const Counts counts = count(results);
-    return {{"kind", "summary"},
-            {"rows", results.size()},
-            {"passed", counts.of(Verdict::passed)},
-            {"failed", counts.of(Verdict::failed)},
-            {"known", counts.known},
-            {"vacuous", counts.of(Verdict::vacuous)},
-            {"skipped", counts.of(Verdict::skipped)},
-            {"errored", counts.of(Verdict::errored)},
-            {"cases", counts.cases},
-            {"not_verified", not_verified(results)},
-            {"seconds", seconds}};
+ordered_json json_of_summary(const std::vector<RowRecord>& records, double seconds,
+                             bool was_interrupted) {
+    const Counts counts = count(records);
+    ordered_json object{{"kind", "summary"},
+                        {"rows", records.size()},
+                        {"passed", counts.of(Verdict::passed)},
+                        {"failed", counts.of(Verdict::failed)},
+                        {"known", counts.known},
+                        {"vacuous", counts.of(Verdict::vacuous)},
+                        {"skipped", counts.of(Verdict::skipped)},
+                        {"errored", counts.of(Verdict::errored)},
+                        {"cases", counts.cases},
+                        {"not_verified", not_verified(records)},
+                        {"seconds", seconds}};
+    if (was_interrupted) object["interrupted"] = true;
+    return object;
+}
+
+RunRecord run_from(const ordered_json& line) {
+    RunRecord run{.seed = line.at("seed"),
+                  .devices = line.at("devices"),
+                  .program = line.value("program", "gradverify"),
+                  .absent = line.value("absent", std::vector<std::string>())};
+    if (line.contains("shard")) {
+        run.shard = {.index = line["shard"].at("index").get<std::int64_t>() - 1,
+                     .count = line["shard"].at("count")};
+        if (run.shard.index < 0 || run.shard.index >= run.shard.count)
+            throw std::invalid_argument("there is no such shard");
+    }
+    for (const ordered_json& row : line.value("rows", ordered_json::array()))
+        run.rows.push_back({row.at(0), row.at(1), row.at(2)});
+    return run;
+}
+
+RowRecord record_from(const ordered_json& line) {
+    RowRecord record{.kernel = line.at("kernel"),
+                     .property = line.at("property"),
+                     .device = line.at("device"),
+                     .file = line.value("file", ""),
+                     .line = line.value("line", 0),
+                     .verdict = verdict_named(line.at("verdict")),
+                     .message = line.value("message", ""),
+                     .known = line.value("known", false),
+                     .cases = line.at("cases"),
+                     .passed = line.value("passed", std::int64_t{0}),
+                     .refused = line.value("refused", std::int64_t{0}),
+                     .skips = {},
+                     .seconds = line.value("seconds", 0.0),
+                     .found_at = {},
+                     .failure = nullptr,
+                     .exhaustive = {},
+                     .imprecise = {},
+                     .wrapping = {},
+                     .error_over_bound = {},
+                     .multiply_adds = {},
+                     .sensitivity = {},
+                     .coverage = {},
+                     .within_reach = {},
+                     .as_told = nullptr,
+                     .conditions = line.value("supports_only", std::vector<std::string>()),
+                     .left_out = line.value("left_out", std::vector<std::string>())};
+    if (line.contains("found_at")) record.found_at = line["found_at"].get<std::int64_t>();
+    for (const char* field : failure_fields)
+        if (line.contains(field)) record.failure[field] = line[field];
+    if (line.contains("exhaustive")) record.exhaustive = cover_from(line["exhaustive"]);
+    if (line.contains("imprecise")) record.imprecise = imprecise_from(line["imprecise"]);
+    if (line.contains("wrapping"))
+        record.wrapping = {.cases = line["wrapping"].at("cases"),
+                           .overflows = line["wrapping"].at("overflows")};
+    if (line.contains("parts"))
+        take_parts(record, line["parts"]);
+    else
+        for (const char* field : {"coverage", "supports_only", "ulps", "errors"})
+            if (line.contains(field)) record.as_told[field] = line[field];
+    return record;
 }
 
 }  // namespace gradverify

@@ -1,23 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what the lines of `--json` hold: a run, a verdict for each row when it stands, how far
-// others are, a summary.
+// others are, a summary; and reads them again.
 #pragma once
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "harness/run/check.hpp"
+#include "harness/report/record.hpp"
 
 namespace gradverify {
 
-nlohmann::ordered_json json_of_run(std::uint64_t seed, const std::vector<std::string>& devices);
-nlohmann::ordered_json json_of_verdict(const RowResult& result);
+struct RowName {
+    std::string kernel, property, device;
+    auto operator<=>(const RowName&) const = default;
+};
+
+struct RunRecord {
+    std::uint64_t seed = 0;
+    std::vector<std::string> devices;
+    std::string program;  ///< begins a line to paste
+    Shard shard{};
+    std::vector<RowName> rows{};        ///< that it is to give a verdict of
+    std::vector<std::string> absent{};  ///< kernels that it does not run, a sentence each
+};
+
+nlohmann::ordered_json json_of_run(const RunRecord& run);
+/// `has_parts`: with all that it takes to add the verdicts of other shards to this one.
+nlohmann::ordered_json json_of_verdict(const RowRecord& record, bool has_parts = false);
 /// A failure as it was found, yet to be shrunk.
 nlohmann::ordered_json json_of_seen(const Case& found, const Outcome& outcome);
 /// How far a row is that goes on.
 nlohmann::ordered_json json_of_progress(const RowResult& result);
-nlohmann::ordered_json json_of_summary(const std::vector<RowResult>& results, double seconds);
+nlohmann::ordered_json json_of_summary(const std::vector<RowRecord>& records, double seconds,
+                                       bool was_interrupted);
+
+/// **Errors** nlohmann::json::exception or std::invalid_argument where the line is not as above.
+RunRecord run_from(const nlohmann::ordered_json& line);
+/// Without coverage, errors and sensitivity where the line has no parts.
+RowRecord record_from(const nlohmann::ordered_json& line);
 
 }  // namespace gradverify

@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <map>
 
-#include "harness/base/errors.hpp"
 #include "harness/report/failure.hpp"
 
 namespace gradverify {
@@ -27,26 +25,25 @@ std::string escaped(const std::string& text) {
 }
 
 /// The failure in one sentence, and what fails in general.
-std::string message_of(const RowResult& result) {
-    if (!result.failure) return result.message;
-    std::string message = result.message;
-    const Shrunk& failure = *result.failure;
-    for (const std::string& more : {failure.generality.text, failure.values, failure.witnesses})
-        if (!more.empty()) message += "; " + more;
+std::string message_of(const RowRecord& record) {
+    std::string message = record.message;
+    for (const char* field : {"rule", "seen", "values", "witnesses"})
+        if (const std::string more = record.of_failure(field); !more.empty())
+            message += "; " + more;
     return message;
 }
 
-std::string element_of(const RowResult& result, const std::string& program) {
-    const std::string message = escaped(message_of(result));
-    if (result.known)
-        return fmt::format("<skipped message=\"known to be {}: {}\"/>", name_of(result.verdict),
-                           escaped(result.message));
-    switch (result.verdict) {
+std::string element_of(const RowRecord& record) {
+    const std::string message = escaped(message_of(record));
+    if (record.known)
+        return fmt::format("<skipped message=\"known to be {}: {}\"/>", name_of(record.verdict),
+                           escaped(record.message));
+    switch (record.verdict) {
         case Verdict::passed:
             return {};
         case Verdict::failed:
             return fmt::format("<failure message=\"{}\">{}</failure>", message,
-                               escaped(report_bug({&result}, program)));
+                               escaped(record.of_failure("report")));
         case Verdict::vacuous:
             return fmt::format("<failure message=\"vacuous: {}\"/>", message);
         case Verdict::errored:
@@ -59,34 +56,27 @@ std::string element_of(const RowResult& result, const std::string& program) {
 
 }  // namespace
 
-std::string junit_xml(const std::vector<RowResult>& results, double seconds,
-                      const std::string& program) {
+std::string junit_xml(const std::vector<RowRecord>& records, double seconds) {
     std::int64_t failures = 0, errors = 0, skipped = 0;
-    for (const RowResult& result : results) {
-        if (result.known || result.verdict == Verdict::skipped)
+    for (const RowRecord& record : records) {
+        if (record.known || record.verdict == Verdict::skipped)
             ++skipped;
-        else if (result.verdict == Verdict::errored)
+        else if (record.verdict == Verdict::errored)
             ++errors;
-        else if (result.verdict != Verdict::passed)
+        else if (record.verdict != Verdict::passed)
             ++failures;
     }
     std::string xml = fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<testsuite name=\"gradverify\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
         "skipped=\"{}\" time=\"{:f}\">\n",
-        results.size(), failures, errors, skipped, seconds);
-    for (const RowResult& result : results)
+        records.size(), failures, errors, skipped, seconds);
+    for (const RowRecord& record : records)
         xml +=
             fmt::format("  <testcase classname=\"{}\" name=\"{}@{}\" time=\"{:f}\">{}</testcase>\n",
-                        escaped(result.row.kernel->name), result.row.property->name,
-                        result.row.device, result.seconds, element_of(result, program));
+                        escaped(record.kernel), record.property, record.device, record.seconds,
+                        element_of(record));
     return xml + "</testsuite>\n";
-}
-
-void write_junit(const std::string& path, const std::string& xml) {
-    std::ofstream file(path);
-    file << xml << std::flush;
-    if (!file) throw EnvironmentError("can't write " + path);
 }
 
 }  // namespace gradverify

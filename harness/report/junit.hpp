@@ -5,15 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/run/check.hpp"
+#include "harness/report/record.hpp"
 
 namespace gradverify {
 
-std::string junit_xml(const std::vector<RowResult>& results, double seconds,
-                      const std::string& program = "gradverify");
-
-/// Writes a document; before the run "", so that a killed run leaves none that reads as passed.
-/// **Errors** EnvironmentError when the file can't be written.
-void write_junit(const std::string& path, const std::string& xml);
+std::string junit_xml(const std::vector<RowRecord>& records, double seconds);
 
 }  // namespace gradverify

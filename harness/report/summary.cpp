@@ -32,32 +32,32 @@ std::vector<std::string> stacked(const std::string& name) {
     return lines;
 }
 
-std::string cell(const RowResult& result) {
-    if (result.verdict == Verdict::passed)
-        return result.passed == result.cases ? fmt::to_string(result.cases)
-                                             : fmt::format("{}/{}", result.passed, result.cases);
-    std::string word(name_of(result.verdict));
-    if (result.verdict != Verdict::skipped) std::ranges::transform(word, word.begin(), ::toupper);
+std::string cell(const RowRecord& record) {
+    if (record.verdict == Verdict::passed)
+        return record.passed == record.cases ? fmt::to_string(record.cases)
+                                             : fmt::format("{}/{}", record.passed, record.cases);
+    std::string word(name_of(record.verdict));
+    if (record.verdict != Verdict::skipped) std::ranges::transform(word, word.begin(), ::toupper);
     return word;
 }
 
 /// Kernels down, properties across. A cell is the number of cases, as in 17/20 where only 17
 /// compared a value other than zero, or the verdict.
-std::string table(const Suite& suite, const std::vector<RowResult>& results,
+std::string table(const std::vector<std::string>& properties, const std::vector<RowRecord>& records,
                   const std::string& device) {
     std::map<std::string, std::map<std::string, std::string>> cells;
     std::set<std::string> used;
     std::size_t name_width = device.size() + 10;
-    for (const RowResult& result : results) {
-        if (result.row.device != device) continue;
-        cells[result.row.kernel->name][result.row.property_name()] = cell(result);
-        used.insert(result.row.property_name());
-        name_width = std::max(name_width, result.row.kernel->name.size() + 2);
+    for (const RowRecord& record : records) {
+        if (record.device != device) continue;
+        cells[record.kernel][record.property] = cell(record);
+        used.insert(record.property);
+        name_width = std::max(name_width, record.kernel.size() + 2);
     }
     std::vector<std::string> columns;
     std::size_t height = 1;
-    for (const Property* const property : suite.properties())
-        if (const std::string name(property->name); used.contains(name)) {
+    for (const std::string& name : properties)
+        if (used.contains(name)) {
             columns.push_back(name);
             height = std::max(height, stacked(name).size());
         }
@@ -82,12 +82,13 @@ std::string table(const Suite& suite, const std::vector<RowResult>& results,
 }
 
 /// How close each kernel's errors came to their bounds.
-std::string error_lines(const std::vector<RowResult>& results) {
-    std::map<std::string, std::vector<double>> shares;
-    for (const RowResult& result : results)
-        for (const double share : result.error_over_bound)
-            if (share > 0.0)
-                shares[result.row.kernel->name + " on " + result.row.device].push_back(share);
+std::string error_lines(const std::vector<RowRecord>& records) {
+    std::map<std::string, Distribution> shares;
+    for (const RowRecord& record : records)
+        shares[record.kernel_on_device()].add(record.error_over_bound);
+    std::erase_if(shares, [](const auto& of_kernel) {
+        return of_kernel.second.zeros() == of_kernel.second.count();
+    });
     if (shares.empty()) return {};
     std::size_t name_width = 0;
     for (const auto& [kernel, values] : shares) name_width = std::max(name_width, kernel.size());
@@ -95,7 +96,7 @@ std::string error_lines(const std::vector<RowResult>& results) {
     for (const auto& [kernel, values] : shares)
         text +=
             fmt::format("  {:<{}}  median {:.3f}  99 % {:.3f}  max {:.3f}\n", kernel, name_width,
-                        quantile(values, 0.5), quantile(values, 0.99), quantile(values, 1.0));
+                        values.quantile(0.5), values.quantile(0.99), values.quantile(1.0));
     return text + "\n";
 }
 
@@ -104,22 +105,22 @@ struct EquallyFar {
     std::vector<std::string> properties;
     std::int64_t problems = 0, fewest_compared = 0;
 
-    void add(const RowResult& result) {
-        const std::int64_t compared = result.exhaustive->compared;
+    void add(const RowRecord& record) {
+        const std::int64_t compared = record.exhaustive->compared;
         fewest_compared = properties.empty() ? compared : std::min(fewest_compared, compared);
-        problems = result.exhaustive->problems;
-        properties.push_back(result.row.property_name());
+        problems = record.exhaustive->problems;
+        properties.push_back(record.property);
     }
 };
 
 /// How far the exhaustive rows of each kernel got.
-std::string exhaustive_lines(const std::vector<RowResult>& results) {
+std::string exhaustive_lines(const std::vector<RowRecord>& records) {
     std::map<std::string, std::map<std::string, EquallyFar>> covers;
     std::size_t name_width = 0;
-    for (const RowResult& result : results) {
-        if (!result.exhaustive) continue;
-        const std::string kernel = result.row.kernel->name + " on " + result.row.device;
-        covers[kernel][result.exhaustive->print()].add(result);
+    for (const RowRecord& record : records) {
+        if (!record.exhaustive) continue;
+        const std::string kernel = record.kernel_on_device();
+        covers[kernel][record.exhaustive->print()].add(record);
         name_width = std::max(name_width, kernel.size());
     }
     if (covers.empty()) return {};
@@ -138,13 +139,13 @@ std::string exhaustive_lines(const std::vector<RowResult>& results) {
 }
 
 /// Kernels with integers that overflow and come right, one line each.
-std::string overflow_lines(const std::vector<RowResult>& results) {
+std::string overflow_lines(const std::vector<RowRecord>& records) {
     std::map<std::string, WrappingCases> kernels;
-    for (const RowResult& result : results) {
-        if (!result.wrapping) continue;
-        WrappingCases& of_kernel = kernels[result.row.kernel->name + " on " + result.row.device];
-        if (of_kernel.cases == 0) of_kernel.overflows = result.wrapping->overflows;
-        of_kernel.cases += result.wrapping->cases;
+    for (const RowRecord& record : records) {
+        if (!record.wrapping) continue;
+        WrappingCases& of_kernel = kernels[record.kernel_on_device()];
+        if (of_kernel.cases == 0) of_kernel.overflows = record.wrapping->overflows;
+        of_kernel.cases += record.wrapping->cases;
     }
     std::string text;
     for (const auto& [kernel, wrapping] : kernels)
@@ -156,31 +157,31 @@ std::string overflow_lines(const std::vector<RowResult>& results) {
     return text;
 }
 
-std::string lines_of_notes(const std::vector<RowResult>& results,
+std::string lines_of_notes(const std::vector<RowRecord>& records,
                            const std::vector<std::string>& absent) {
     std::string text;
-    for (const RowResult& result : results)
-        if (result.known ||
-            (result.verdict != Verdict::passed && result.verdict != Verdict::failed))
-            text += fmt::format("{}{}: {}: {}\n", result.known ? "known to be " : "",
-                                name_of(result.verdict), print_row(result.row), result.message);
-    for (const RowResult& result : results)
-        if (result.refused > 0 && result.verdict == Verdict::passed)
-            text += fmt::format("refused: {} of {} problems by {}\n", result.refused, result.cases,
-                                print_row(result.row));
-    for (const RowResult& result : results)
-        if (result.imprecise)
-            text += wrapped(fmt::format("imprecise: {}: {}", print_row(result.row),
-                                        report_imprecise(result)),
-                            2) +
-                    "\n";
-    text += overflow_lines(results);
+    for (const RowRecord& record : records)
+        if (record.known ||
+            (record.verdict != Verdict::passed && record.verdict != Verdict::failed))
+            text += fmt::format("{}{}: {}: {}\n", record.known ? "known to be " : "",
+                                name_of(record.verdict), record.name(), record.message);
+    for (const RowRecord& record : records)
+        if (record.refused > 0 && record.verdict == Verdict::passed)
+            text += fmt::format("refused: {} of {} problems by {}\n", record.refused, record.cases,
+                                record.name());
+    for (const RowRecord& record : records)
+        if (record.imprecise)
+            text +=
+                wrapped(fmt::format("imprecise: {}: {}", record.name(), report_imprecise(record)),
+                        2) +
+                "\n";
+    text += overflow_lines(records);
     std::set<std::string> left_out;
-    for (const RowResult& result : results)
-        for (const std::string& problem : result.left_out)
-            left_out.insert(fmt::format("not run: {} on {}\n", result.row.kernel->name, problem));
+    for (const RowRecord& record : records)
+        for (const std::string& problem : record.left_out)
+            left_out.insert(fmt::format("not run: {} on {}\n", record.kernel, problem));
     text += fmt::format("{}", fmt::join(left_out, ""));
-    for (const std::string& kernel : not_verified(results))
+    for (const std::string& kernel : not_verified(records))
         text += "not verified: " + kernel + " has no passed row\n";
     for (const std::string& reason : absent) text += wrapped("not run, " + reason, 2) + "\n";
     return text;
@@ -188,66 +189,54 @@ std::string lines_of_notes(const std::vector<RowResult>& results,
 
 }  // namespace
 
-std::string print_row(const Row& row) {
-    return fmt::format("{}, {} on {}", row.kernel->name, row.property->name, row.device);
-}
-
-Counts count(const std::vector<RowResult>& results) {
+Counts count(const std::vector<RowRecord>& records) {
     Counts counts;
-    for (const RowResult& result : results) {
-        counts.cases += result.cases;
-        counts.known += result.known ? 1 : 0;
-        ++counts.rows[static_cast<std::size_t>(result.verdict)];
+    for (const RowRecord& record : records) {
+        counts.cases += record.cases;
+        counts.known += record.known ? 1 : 0;
+        ++counts.rows[static_cast<std::size_t>(record.verdict)];
     }
     return counts;
 }
 
-std::vector<std::string> not_verified(const std::vector<RowResult>& results) {
+std::vector<std::string> not_verified(const std::vector<RowRecord>& records) {
     std::map<std::string, bool> verified;
-    for (const RowResult& result : results)
-        verified[result.row.kernel->name] |= result.verdict == Verdict::passed || result.known;
+    for (const RowRecord& record : records)
+        verified[record.kernel] |= record.verdict == Verdict::passed || record.known;
     std::vector<std::string> kernels;
     for (const auto& [kernel, has_passed] : verified)
         if (!has_passed) kernels.push_back(kernel);
     return kernels;
 }
 
-bool all_well(const std::vector<RowResult>& results) {
-    const Counts counts = count(results);
+bool all_well(const std::vector<RowRecord>& records) {
+    const Counts counts = count(records);
     return counts.of(Verdict::failed) + counts.of(Verdict::vacuous) + counts.of(Verdict::errored) ==
                counts.known &&
-           not_verified(results).empty();
+           not_verified(records).empty();
 }
 
-double quantile(std::vector<double> values, double share) {
-    if (values.empty()) return 0.0;
-    const auto at =
-        static_cast<std::size_t>(std::lround(share * static_cast<double>(values.size() - 1)));
-    std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(at));
-    return values[at];
-}
-
-std::string summarize(const Suite& suite, const std::vector<RowResult>& results,
-                      const std::vector<std::string>& absent, double seconds) {
+std::string summarize(const std::vector<std::string>& properties,
+                      const std::vector<RowRecord>& records, const std::vector<std::string>& absent,
+                      double seconds) {
     std::set<std::string> devices;
-    std::vector<double> multiply_adds;
-    for (const RowResult& result : results) {
-        devices.insert(result.row.device);
-        multiply_adds.insert(multiply_adds.end(), result.multiply_adds.begin(),
-                             result.multiply_adds.end());
+    Distribution multiply_adds;
+    for (const RowRecord& record : records) {
+        devices.insert(record.device);
+        multiply_adds.add(record.multiply_adds);
     }
     std::string text = "\n";
-    for (const std::string& device : devices) text += table(suite, results, device);
-    if (std::ranges::any_of(results, [](const RowResult& result) {
-            return result.verdict == Verdict::passed && result.passed < result.cases;
+    for (const std::string& device : devices) text += table(properties, records, device);
+    if (std::ranges::any_of(records, [](const RowRecord& record) {
+            return record.verdict == Verdict::passed && record.passed < record.cases;
         }))
         text += "a/b: of b cases, a compared a value other than zero\n\n";
-    text += exhaustive_lines(results) + error_lines(results) + missed_lines(results) +
-            lines_of_notes(results, absent);
-    const Counts counts = count(results);
+    text += exhaustive_lines(records) + error_lines(records) + missed_lines(records) +
+            lines_of_notes(records, absent);
+    const Counts counts = count(records);
     text +=
         fmt::format("{} cases, median {:.0f} multiply-adds, in {:.1f} s\n{} rows: ", counts.cases,
-                    quantile(multiply_adds, 0.5), seconds, results.size());
+                    multiply_adds.quantile(0.5), seconds, records.size());
     std::vector<std::string> words;
     for (const Verdict verdict :
          {Verdict::passed, Verdict::failed, Verdict::vacuous, Verdict::errored, Verdict::skipped})

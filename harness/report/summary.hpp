@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/run/check.hpp"
+#include "harness/report/record.hpp"
 
 namespace gradverify {
 
@@ -19,22 +19,18 @@ struct Counts {
     std::int64_t of(Verdict verdict) const { return rows[static_cast<std::size_t>(verdict)]; }
 };
 
-/// `conv.forward/naive, repeatable on cpu`
-std::string print_row(const Row& row);
-
-Counts count(const std::vector<RowResult>& results);
+Counts count(const std::vector<RowRecord>& records);
 
 /// Kernels without a row that passed, or is known not to, on any device.
-std::vector<std::string> not_verified(const std::vector<RowResult>& results);
+std::vector<std::string> not_verified(const std::vector<RowRecord>& records);
 
 /// Whether every kernel is verified, and all rows that failed, were vacuous or errored are known.
-bool all_well(const std::vector<RowResult>& results);
+bool all_well(const std::vector<RowRecord>& records);
 
-/// The end of `check`'s output. `absent` says which kernels were not run, and why.
-std::string summarize(const Suite& suite, const std::vector<RowResult>& results,
-                      const std::vector<std::string>& absent, double seconds);
-
-/// The value that a share of the sorted values does not exceed; 0 for none.
-double quantile(std::vector<double> values, double share);
+/// The end of `check`'s output. `properties` are columns in this order; `absent` says which kernels
+/// were not run, and why.
+std::string summarize(const std::vector<std::string>& properties,
+                      const std::vector<RowRecord>& records, const std::vector<std::string>& absent,
+                      double seconds);
 
 }  // namespace gradverify

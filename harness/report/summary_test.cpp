@@ -11,11 +11,15 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::testing;
 
-FakeSuite suite() {
-    FakeSuite result;
-    for (const char* name : {"matches_finite_differences", "stays_in_bounds", "repeatable"})
-        result.known.push_back(*property_called(name));
-    return result;
+const std::vector<std::string> properties{"matches_finite_differences", "stays_in_bounds",
+                                          "repeatable"};
+
+std::string summary_of(const std::vector<RowResult>& results,
+                       const std::vector<std::string>& absent = {}, double seconds = 1.0) {
+    return summarize(properties, records_of(results, "gradverify"), absent, seconds);
+}
+bool are_well(const std::vector<RowResult>& results) {
+    return all_well(records_of(results, "gradverify"));
 }
 
 std::vector<RowResult> mixed_results() {
@@ -26,10 +30,10 @@ std::vector<RowResult> mixed_results() {
         result_of("tree_reduction", "stays_in_bounds", Verdict::errored, "no memory"),
         result_of("tree_reduction", "repeatable", Verdict::skipped, "time"),
         result_of("plain", "repeatable", Verdict::passed, "", "cuda")};
-    results[0].error_over_bound = {0.5, 0.125, 0.25, 0.0};
-    results[0].multiply_adds = {10.0, 30.0, 20.0};
-    results[2].error_over_bound = {0.125};
-    results[5].error_over_bound = {0.0};
+    for (const double share : {0.5, 0.125, 0.25, 0.0}) results[0].error_over_bound.add(share);
+    for (const double count : {8.0, 32.0, 16.0}) results[0].multiply_adds.add(count);
+    results[2].error_over_bound.add(0.125);
+    results[5].error_over_bound.add(0.0);
     results[5].passed = 17;
     results[5].refused = 2;
     results[3].refused = 20;
@@ -40,7 +44,7 @@ std::vector<RowResult> mixed_results() {
 }  // namespace
 
 TEST_CASE("a summary has a table for each device, what is not passed, and the counts") {
-    CHECK(summarize(suite(), mixed_results(), {"for another device: toy.grad_x/fast"}, 2.25) ==
+    CHECK(summary_of(mixed_results(), {"for another device: toy.grad_x/fast"}, 2.25) ==
           R"(
 cases on cpu                matches     stays in    repeatable
                             finite      bounds
@@ -64,7 +68,7 @@ refused: 2 of 20 problems by toy.forward/plain, repeatable on cuda
 not run: toy.forward/tree_reduction on in=9: needs 1 <= in <= 4
 not verified: toy.forward/tree_reduction has no passed row
 not run, for another device: toy.grad_x/fast
-100 cases, median 20 multiply-adds, in 2.2 s
+100 cases, median 16 multiply-adds, in 2.2 s
 6 rows: 2 passed, 1 failed, 1 vacuous, 1 errored, 1 skipped
 )");
 }
@@ -75,7 +79,7 @@ TEST_CASE("integers that wrap back are told once for each kernel and device") {
                                    result_of("plain", "repeatable", Verdict::passed, "", "cuda")};
     results[0].wrapping = {.cases = 3, .overflows = "int overflow at a.cu:1: 2 * 3"};
     results[1].wrapping = {.cases = 4, .overflows = "int overflow at a.cu:1: 5 * 6"};
-    const std::string text = summarize(suite(), results, {}, 1.0);
+    const std::string text = summary_of(results);
     CHECK(
         contains(text,
                  "\noverflow: toy.forward/plain on cpu, in 7 cases that passed, so it wraps back: "
@@ -92,7 +96,7 @@ TEST_CASE("a summary says how far exhaustive rows got, and how many had a value 
     results[1].exhaustive = ExhaustiveCover{.problems = 1200, .compared = 1100, .distance = 4};
     results[2].exhaustive = ExhaustiveCover{.problems = 7, .compared = 7, .distance = 2};
     results[3].exhaustive = ExhaustiveCover{.problems = 5, .compared = 5, .distance = 1};
-    CHECK(contains(summarize(suite(), results, {}, 1.0), R"(
+    CHECK(contains(summary_of(results), R"(
 every problem in order, with dense data
   toy.forward/plain on cpu           all 1,200 problems up to distance 4, at least 1,100 of them
                                      with a value other than zero
@@ -107,17 +111,18 @@ TEST_CASE("a kernel is verified by a passed row on any device") {
         result_of("plain", "repeatable", Verdict::skipped, "time"),
         result_of("plain", "repeatable", Verdict::passed, "", "cuda"),
         result_of("tree_reduction", "repeatable", Verdict::skipped, "time")};
-    CHECK(not_verified(results) == std::vector<std::string>{"toy.forward/tree_reduction"});
-    CHECK_FALSE(all_well(results));
+    CHECK(not_verified(records_of(results, "gradverify")) ==
+          std::vector<std::string>{"toy.forward/tree_reduction"});
+    CHECK_FALSE(are_well(results));
     results.push_back(result_of("tree_reduction", "stays_in_bounds", Verdict::passed));
-    CHECK(not_verified(results).empty());
-    CHECK(all_well(results));
+    CHECK(not_verified(records_of(results, "gradverify")).empty());
+    CHECK(are_well(results));
 }
 
 TEST_CASE("all is well only when nothing failed, was vacuous or errored") {
     for (const Verdict verdict :
          {Verdict::failed, Verdict::vacuous, Verdict::errored, Verdict::skipped})
-        CHECK(all_well({result_of("plain", "repeatable", Verdict::passed),
+        CHECK(are_well({result_of("plain", "repeatable", Verdict::passed),
                         result_of("plain", "stays_in_bounds", verdict)}) ==
               (verdict == Verdict::skipped));
 }
@@ -125,18 +130,11 @@ TEST_CASE("all is well only when nothing failed, was vacuous or errored") {
 TEST_CASE("what is known not to pass is accepted, and said") {
     RowResult known = failure_of("plain", "repeatable", Outcome::failed("differs"));
     known.known = true;
-    CHECK(all_well({known}));
-    CHECK_FALSE(all_well({known, failure_of("plain", "stays_in_bounds", Outcome::failed("no"))}));
-    CHECK(count({known}).of(Verdict::failed) == 1);
-    CHECK(count({known}).known == 1);
-    const std::string text = summarize(suite(), {known}, {}, 1.0);
+    CHECK(are_well({known}));
+    CHECK_FALSE(are_well({known, failure_of("plain", "stays_in_bounds", Outcome::failed("no"))}));
+    CHECK(count(records_of({known}, "gradverify")).of(Verdict::failed) == 1);
+    CHECK(count(records_of({known}, "gradverify")).known == 1);
+    const std::string text = summary_of({known});
     CHECK(contains(text, "known to be failed: toy.forward/plain, repeatable on cpu: differs\n"));
     CHECK(contains(text, "0 skipped, 1 of them known not to pass\n"));
-}
-
-TEST_CASE("a quantile is one of the values, whatever their order") {
-    CHECK(quantile({}, 0.5) == 0.0);
-    CHECK(quantile({7.0}, 0.99) == 7.0);
-    for (const auto& [share, value] : {std::pair(0.0, 1.0), {0.5, 3.0}, {0.9, 5.0}, {1.0, 5.0}})
-        CHECK(quantile({4.0, 3.0, 5.0, 2.0, 1.0}, share) == value);
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/run/check.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -42,6 +45,7 @@ struct Serving {
     std::int64_t cases = 0;         ///< at most, over all shards
     std::int64_t next_index = 0;
     std::int64_t in_flight = 0;
+    std::deque<Case> known;  ///< that have failed before
     std::optional<ExhaustiveWalk> walk;
     bool open = false;        ///< takes more cases
     bool runs_alone = false;  ///< its cases never run beside one of another such row
@@ -49,7 +53,6 @@ struct Serving {
     /// By index: the first one decides the row, whatever the order of the answers.
     std::map<std::int64_t, Stop> stops;
     std::optional<Shrunk> begun;  ///< after its first share shrinking goes on here
-    std::map<std::string, std::int64_t> skips;
 };
 
 /// How many times the bound of the operator's formula an element is off.
@@ -80,6 +83,20 @@ std::vector<std::size_t> by_property(const Suite& suite, const std::vector<Row>&
         return std::ranges::find(first, rows[i].property) - first.begin();
     });
     return order;
+}
+
+/// The verdict of a row that nothing has stopped.
+void decide(RowResult& result) {
+    auto [verdict, reason] = verdict_of(result.cases, result.passed, result.refused, result.skips);
+    if (interrupt_signal() != 0) {
+        verdict = Verdict::skipped;
+        reason = "interrupted";
+        if (result.passed > 0)
+            reason +=
+                fmt::format(" after {} cases, of which {} passed", result.cases, result.passed);
+    }
+    result.verdict = verdict;
+    result.message = std::move(reason);
 }
 
 class Check {
@@ -176,15 +193,26 @@ class Check {
         serving.runs_alone = row.property->own_cases > 0;
         if (serving.runs_alone) serving.cases = std::min(serving.cases, row.property->own_cases);
         if (serving.runs_alone && (options_.exhaustive || !options_.problems.empty()))
-            ++serving.skips["draws problems of its own"];
+            ++serving.result.skips["draws problems of its own"];
         else if (options_.exhaustive)
             serving.walk.emplace(suite_, row, *options_.exhaustive);
         else if (!options_.problems.empty() && serving.problems.empty())
-            ++serving.skips["supports none of the given problems"];
+            ++serving.result.skips["supports none of the given problems"];
         else if (serving.next_index >= serving.cases)
-            ++serving.skips["no case in this shard"];
-        serving.open = serving.skips.empty();
+            ++serving.result.skips["no case in this shard"];
+        serving.open = serving.result.skips.empty();
+        if (options_.shard.index == 0) add_known(serving);
         return serving;
+    }
+
+    /// On whatever device the row has.
+    void add_known(Serving& serving) const {
+        const Row& row = serving.result.row;
+        for (Case known : options_.known_cases) {
+            if (known.kernel != row.kernel->name || known.property != row.property->name) continue;
+            known.device = row.device;
+            serving.known.push_back(std::move(known));
+        }
     }
 
     /// The cases of this shard, of all rows.
@@ -199,7 +227,8 @@ class Check {
     }
 
     bool has_more(const Serving& serving) const {
-        return serving.open && (serving.walk || serving.next_index < serving.cases);
+        return serving.open &&
+               (!serving.known.empty() || serving.walk || serving.next_index < serving.cases);
     }
 
     /// When time is up, a row still takes the cases that it is due, and more while it has compared
@@ -209,7 +238,7 @@ class Check {
         const Shard& shard = options_.shard;
         const std::int64_t given = (serving.next_index - shard.index) / shard.count;
         const RowResult& got = serving.result;
-        const bool is_vacuous = got.cases > 0 && got.passed == 0 && serving.skips.empty();
+        const bool is_vacuous = got.cases > 0 && got.passed == 0 && serving.result.skips.empty();
         const bool is_to_tell = is_vacuous && serving.in_flight == 0 && given < cases_to_tell;
         const bool is_due = given < options_.at_least || is_to_tell;
         const bool may_be_due = !serving.walk && !serving.runs_alone;
@@ -269,6 +298,12 @@ class Check {
     }
 
     void submit(std::size_t which, Serving& serving) {
+        if (!serving.known.empty()) {
+            const std::int64_t index = -std::ssize(serving.known);
+            Case known = std::move(serving.known.front());
+            serving.known.pop_front();
+            return submit(which, index, work_of(std::move(known)));
+        }
         if (serving.walk) return submit_next_of_walk(which, serving);
         const std::int64_t index = serving.next_index, step = options_.shard.count;
         serving.next_index += step;
@@ -278,7 +313,7 @@ class Check {
                                      : drawing_.take(which, index, step, serving.cases);
         if (drawn.work) return submit(which, index, std::move(*drawn.work));
         if (!drawn.is_skip) return stop(serving, index, {{}, Outcome::errored(drawn.why_none)});
-        ++serving.skips[drawn.why_none];
+        ++serving.result.skips[drawn.why_none];
         close(serving);
     }
 
@@ -294,7 +329,7 @@ class Check {
             return submit(which, step->index, work_of(step->dense));
         }
         if (serving.next_index == options_.shard.index)
-            ++serving.skips["supports no problem up to this distance in this shard"];
+            ++serving.result.skips["supports no problem up to this distance in this shard"];
         close(serving);
     } catch (const std::exception& wrong) {
         stop(serving, serving.next_index, {{}, Outcome::errored(drawing_threw + wrong.what())});
@@ -370,10 +405,11 @@ class Check {
         count_in_flight(serving, -1);
         turns_.ended(row, answer.outcome.seconds_total);
         const Operator& op = *serving.result.row.kernel->op;
-        if (is_worth_redrawing(drawn, op, answer.outcome, redraws) && serving.stops.empty() &&
-            !time_.is_up())
+        if (index >= 0 && is_worth_redrawing(drawn, op, answer.outcome, redraws) &&
+            serving.stops.empty() && !time_.is_up())
             return submit(row, index, work_of(redrawn(drawn)), redraws + 1);
         ++done_;
+        if (observer_.case_ended) observer_.case_ended(drawn, answer.outcome);
         count(serving, index, drawn, answer.outcome);
         if (!serving.stops.empty()) withdraw_behind(row, serving.stops.begin()->first);
         if (is_served(serving) && serving.stops.empty()) end(serving);
@@ -465,7 +501,7 @@ class Check {
         RowResult& result = serving.result;
         ++result.cases;
         result.seconds += outcome.seconds_total;
-        if (serving.walk && outcome.verdict != Verdict::failed &&
+        if (serving.walk && index >= 0 && outcome.verdict != Verdict::failed &&
             outcome.verdict != Verdict::errored)
             serving.walk->answered(index, outcome.verdict);
         switch (outcome.verdict) {
@@ -473,9 +509,9 @@ class Check {
                 ++result.passed;
                 note_overflows(result, outcome.overflows);
                 if (serving.runs_alone) break;  // its problems are unlike all others
-                result.error_over_bound.push_back(outcome.error_over_bound);
-                result.multiply_adds.push_back(outcome.multiply_adds);
-                if (outcome.sensitivity) result.sensitivity.push_back(*outcome.sensitivity);
+                result.error_over_bound.add(outcome.error_over_bound);
+                result.multiply_adds.add(outcome.multiply_adds);
+                if (outcome.sensitivity) result.sensitivity.add(*outcome.sensitivity);
                 result.coverage.add(*result.row.kernel, drawn.problem);
                 if (outcome.imprecision) note_imprecision(result, drawn, *outcome.imprecision);
                 break;
@@ -485,7 +521,7 @@ class Check {
                     result.coverage.add(*result.row.kernel, drawn.problem);
                 break;
             case Verdict::skipped:
-                ++serving.skips[outcome.message];
+                ++serving.result.skips[outcome.message];
                 if (outcome.is_refusal) ++result.refused;
                 break;
             case Verdict::failed:
@@ -499,7 +535,7 @@ class Check {
         RowResult& result = serving.result;
         if (serving.walk) result.exhaustive = serving.walk->cover();
         if (serving.stops.empty()) {
-            decide_verdict(result, serving.skips);
+            decide(result);
             if (result.verdict == Verdict::passed)
                 result.within_reach = suite_.pairs_within_reach(result.row);
         } else {
@@ -507,9 +543,10 @@ class Check {
             const auto& [found, outcome] = why;
             result.verdict = outcome.verdict;
             result.message = outcome.message;
+            result.found_at = index;
             if (outcome.verdict == Verdict::failed) {
                 if (!shrink(serving, *found, outcome)) return;
-                if (serving.walk && options_.shard.count == 1)
+                if (serving.walk && options_.shard.count == 1 && index >= 0)
                     certify(*result.failure, *found, *serving.walk, index);
             } else if (found)
                 result.message += " (" + found->print() + ")";
@@ -549,6 +586,7 @@ class Check {
         if (!shrunk.generality.text.empty()) explained.push_back(shrunk.smallest.problem);
         result.message = shrunk.outcome.message;
         result.failure = std::move(shrunk);
+        result.found = FoundFailure{found, outcome};
         return true;
     }
 

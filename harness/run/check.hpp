@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "harness/cases/coverage.hpp"
+#include "harness/cases/distribution.hpp"
+#include "harness/cases/sensitivity.hpp"
 #include "harness/cases/suite.hpp"
 #include "harness/run/exhaustive.hpp"
 #include "harness/workers/pool.hpp"
@@ -31,6 +33,8 @@ struct CheckOptions {
     std::uint64_t seed = 0;
     Shard shard;
     bool is_strict = false;  ///< what is imprecise fails
+    /// Cases that have failed before: those of a row are its first, in the first shard.
+    std::vector<Case> known_cases;
     /// The user's own, dealt in turn to each row as its kernel supports them; empty: drawn ones.
     std::vector<Problem> problems;
     /// With own problems, instead of `cases`: the cases of each problem that the kernel supports.
@@ -54,18 +58,28 @@ struct WrappingCases {
     std::string overflows;  ///< in the first
 };
 
+/// A failing case as it was drawn.
+struct FoundFailure {
+    Case drawn;
+    Outcome outcome;
+};
+
 struct RowResult {
     Row row;
     Verdict verdict = Verdict::vacuous;
     /// Why, for everything but passed.
     std::string message;
-    std::int64_t cases = 0;         ///< run to an outcome
-    std::int64_t passed = 0;        ///< cases with a non-zero expected value
-    std::int64_t refused = 0;       ///< cases whose problem the launcher did not take
-    std::optional<Shrunk> failure;  ///< for failed
-    std::vector<double> error_over_bound, multiply_adds;  ///< of passed cases
-    std::vector<Sensitivity> sensitivity;                 ///< of comparisons within bounds
-    std::optional<ImpreciseCases> imprecise;              ///< of passed cases
+    std::int64_t cases = 0;                     ///< run to an outcome
+    std::int64_t passed = 0;                    ///< cases with a non-zero expected value
+    std::int64_t refused = 0;                   ///< cases whose problem the launcher did not take
+    std::map<std::string, std::int64_t> skips;  ///< how many cases were skipped, by reason
+    std::optional<Shrunk> failure;              ///< for failed
+    std::optional<FoundFailure> found;          ///< the same before it was shrunk
+    /// The index of the case that failed or errored; negative for one of `known_cases`.
+    std::optional<std::int64_t> found_at;
+    Distribution error_over_bound, multiply_adds;  ///< of passed cases
+    SensitivityOfCases sensitivity;                ///< of comparisons within bounds
+    std::optional<ImpreciseCases> imprecise;       ///< of passed cases
     std::optional<WrappingCases> wrapping;
     Coverage coverage;  ///< the problems that passed, or are empty
     /// What the `coverage` of a passed row is held against.
@@ -78,6 +92,8 @@ struct RowResult {
 };
 
 struct CheckObserver {
+    /// A case of a row, as it was drawn.
+    std::function<void(const Case&, const Outcome&)> case_ended;
     std::function<void(const RowResult&)> row_ended;
     /// Rows that have run cases and go on, after 1, 2, 4 ... seconds.
     std::function<void(const RowResult&)> row_goes_on;
@@ -90,9 +106,15 @@ struct CheckObserver {
     std::function<void(std::int64_t done, std::int64_t most, std::int64_t failed)> progressed;
 };
 
-/// Sets verdict and message of a row that neither a failure nor an error has ended. `skips`: how
-/// many cases were skipped, by reason.
-void decide_verdict(RowResult& result, const std::map<std::string, std::int64_t>& skips);
+struct VerdictAndReason {
+    Verdict verdict = Verdict::skipped;
+    std::string reason;
+};
+
+/// The verdict of a row that neither a failure nor an error has ended. `skips`: how many of its
+/// cases were skipped, by reason.
+VerdictAndReason verdict_of(std::int64_t cases, std::int64_t passed, std::int64_t refused,
+                            const std::map<std::string, std::int64_t>& skips);
 
 /// Serves the rows round robin, one case each first, the suite's first property before the second;
 /// a row ends at its first failure or error, the one of lowest index. A failure is shrunk by one

@@ -40,10 +40,43 @@ TEST_CASE("a row whose cases pass has passed, and keeps what they measured") {
     CHECK(result.cases == 3);
     CHECK(result.passed == 3);
     CHECK(result.message.empty());
-    CHECK(result.error_over_bound == std::vector{0.25, 0.25, 0.25});
-    CHECK(result.multiply_adds == std::vector{7.0, 7.0, 7.0});
+    CHECK(result.error_over_bound.count() == 3);
+    CHECK(result.error_over_bound.quantile(0.5) == 0.25);
+    CHECK(result.multiply_adds.count() == 3);
     CHECK(result.seconds == 3 * 0x1p-10);
     CHECK_FALSE(result.failure);
+}
+
+TEST_CASE("cases that have failed before come first, on the row's device, in the first shard") {
+    Bench bench;
+    const Row row = bench.row("fail_from_3");
+    const Problem problem = Problem::parse(row.kernel->op->space, "in=2");
+    Case passes = case_on(row, problem, 1), fails = case_on(row, problem, 3);
+    fails.device = "cuda";
+    Case of_another = fails;
+    of_another.property = "pass";
+    CheckOptions options{.cases = 2, .known_cases = {passes, of_another, fails}};
+    const RowResult failed = bench.check_one("fail_from_3", options);
+    CHECK(failed.verdict == Verdict::failed);
+    CHECK(failed.found_at == -1);
+    REQUIRE(failed.failure);
+    CHECK(failed.failure->smallest.problem == problem);
+    CHECK(failed.failure->smallest.device == "cpu");
+    options.known_cases = {passes};
+    const RowResult passed = bench.check_one("fail_from_3", options);
+    CHECK(passed.verdict == Verdict::passed);
+    CHECK(passed.cases == 3);
+    CHECK_FALSE(passed.found_at);
+    options.known_cases = {fails};
+    options.shard = {.index = 1, .count = 2};
+    CHECK(bench.check_one("fail_from_3", options).verdict == Verdict::passed);
+}
+
+TEST_CASE("each case is told as it ends") {
+    Bench bench;
+    bench.check({bench.row("pass"), bench.row("skip")}, {.cases = 2});
+    CHECK(bench.ended_cases == std::vector<std::string>{"pass 0 passed", "skip 0 skipped",
+                                                        "pass 1 passed", "skip 1 skipped"});
 }
 
 TEST_CASE("a case with nothing to compare is run with other data, and is one case") {
@@ -451,7 +484,7 @@ TEST_CASE("cases on problems of a row's own measure nothing of what it covers") 
     CHECK(own.multiply_adds.empty());
     CHECK(own.coverage.problems() == 0);
     bench.suite.known = {{.name = "pass"}};
-    CHECK(bench.check_one("pass", {.cases = 3}).multiply_adds.size() == 3);
+    CHECK(bench.check_one("pass", {.cases = 3}).multiply_adds.count() == 3);
 }
 
 TEST_CASE("cases that need the device's memory run one at a time, and others beside them") {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "harness/base/interrupt.hpp"
 #include "harness/run/check.hpp"
 
 namespace gradverify {
@@ -12,8 +11,8 @@ namespace gradverify {
 namespace {
 
 /// More than nine in ten, and enough cases that it is no accident: what is left verifies little.
-bool is_mostly_refused(const RowResult& result) {
-    return result.cases >= 10 && 10 * result.refused > 9 * result.cases;
+bool is_mostly_refused(std::int64_t cases, std::int64_t refused) {
+    return cases >= 10 && 10 * refused > 9 * cases;
 }
 
 const std::string& most_common(const std::map<std::string, std::int64_t>& skips) {
@@ -23,34 +22,19 @@ const std::string& most_common(const std::map<std::string, std::int64_t>& skips)
 
 }  // namespace
 
-void decide_verdict(RowResult& result, const std::map<std::string, std::int64_t>& skips) {
-    if (interrupt_signal() != 0) {
-        result.verdict = Verdict::skipped;
-        result.message = "interrupted";
-        if (result.passed > 0)
-            result.message +=
-                fmt::format(" after {} cases, of which {} passed", result.cases, result.passed);
-        return;
-    }
+VerdictAndReason verdict_of(std::int64_t cases, std::int64_t passed, std::int64_t refused,
+                            const std::map<std::string, std::int64_t>& skips) {
     std::int64_t skipped = 0;
     for (const auto& [reason, count] : skips) skipped += count;
-    if (is_mostly_refused(result)) {
-        result.verdict = Verdict::errored;
-        result.message = fmt::format(
-            "the launcher refused {} of {} problems; declare what it does not support ({})",
-            result.refused, result.cases, most_common(skips));
-    } else if (result.passed > 0) {
-        result.verdict = Verdict::passed;
-    } else if (result.cases == 0 && skipped == 0) {
-        result.verdict = Verdict::skipped;
-        result.message = "time";
-    } else if (skipped >= result.cases) {
-        result.verdict = Verdict::skipped;
-        result.message = most_common(skips);
-    } else {
-        result.verdict = Verdict::vacuous;
-        result.message = "no case compared a non-zero expected value";
-    }
+    if (is_mostly_refused(cases, refused))
+        return {Verdict::errored,
+                fmt::format(
+                    "the launcher refused {} of {} problems; declare what it does not support ({})",
+                    refused, cases, most_common(skips))};
+    if (passed > 0) return {Verdict::passed, ""};
+    if (cases == 0 && skipped == 0) return {Verdict::skipped, "time"};
+    if (skipped >= cases) return {Verdict::skipped, most_common(skips)};
+    return {Verdict::vacuous, "no case compared a non-zero expected value"};
 }
 
 }  // namespace gradverify

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "harness/run/check.hpp"
-#include "harness/testing/operator.hpp"
 
 namespace {
 
@@ -17,11 +16,8 @@ using Skips = std::map<std::string, std::int64_t>;
 
 /// `verdict: message` of a row.
 std::string decided(const Cases& of, const Skips& skips = {}) {
-    RowResult result;
-    result.verdict = Verdict::failed;
-    result.cases = of.cases, result.passed = of.passed, result.refused = of.refused;
-    decide_verdict(result, skips);
-    return testing::said(result);
+    const auto [verdict, reason] = verdict_of(of.cases, of.passed, of.refused, skips);
+    return std::string(name_of(verdict)) + ": " + reason;
 }
 
 }  // namespace

@@ -87,6 +87,11 @@ class Bench {
         workers.time.floor_seconds = 0.5;
         WorkerPool pool(workers);
         const CheckObserver observer{
+            .case_ended =
+                [this](const Case& drawn, const Outcome& outcome) {
+                    ended_cases.push_back(drawn.property + " " + std::to_string(drawn.data.seed) +
+                                          " " + std::string(name_of(outcome.verdict)));
+                },
             .row_ended =
                 [this](const RowResult& result) { ended.push_back(result.row.property_name()); },
             .bug_found =
@@ -114,7 +119,7 @@ class Bench {
     FakeSuite suite;
     std::vector<Asked> asked;
     std::vector<std::uint64_t> shrunk;
-    std::vector<std::string> ended, bugs, named;
+    std::vector<std::string> ended, ended_cases, bugs, named;
     std::int64_t done = 0, most = 0;
 };
 

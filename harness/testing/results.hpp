@@ -32,8 +32,12 @@ class TemporaryFile {
     }
 
     const std::string path =
-        (std::filesystem::temp_directory_path() / ("gradverify_test_" + std::to_string(getpid())))
+        (std::filesystem::temp_directory_path() /
+         ("gradverify_test_" + std::to_string(getpid()) + "_" + std::to_string(count++)))
             .string();
+
+  private:
+    static inline int count = 0;
 };
 
 /// The kernels toy.forward/plain and toy.forward/tree_reduction, on both devices.

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/base/terminal.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cctype>
+#include <cstdlib>
+
+namespace gradverify {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> alarms{"FAILED", "ERRORED", "VACUOUS"};
+constexpr std::string_view red = "\033[1;31m", plain = "\033[0m";
+
+bool is_set(const char* name) {
+    const char* const value = std::getenv(name);
+    return value && *value != '\0';
+}
+
+bool is_letter_at(std::string_view text, std::size_t at) {
+    return at < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+}
+
+}  // namespace
+
+bool wants_colour(int descriptor) {
+    if (is_set("NO_COLOR")) return false;
+    return is_set("FORCE_COLOR") || isatty(descriptor) != 0;
+}
+
+std::string with_alarms(std::string_view text) {
+    std::string shown;
+    for (std::size_t at = 0; at < text.size();) {
+        std::string_view found;
+        for (const std::string_view word : alarms)
+            if (text.substr(at).starts_with(word) && !is_letter_at(text, at + word.size()) &&
+                (at == 0 || !is_letter_at(text, at - 1)))
+                found = word;
+        if (found.empty()) {
+            shown += text[at++];
+            continue;
+        }
+        shown.append(red).append(found).append(plain);
+        at += found.size();
+    }
+    return shown;
+}
+
+}  // namespace gradverify

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `report`: result files of one or many runs as one verdict, and as a page.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/files.hpp"
+#include "harness/base/text.hpp"
+#include "harness/cli/results.hpp"
+#include "harness/cli/verbs.hpp"
+#include "harness/report/html.hpp"
+#include "harness/report/json_lines.hpp"
+#include "harness/report/merge.hpp"
+#include "harness/report/summary.hpp"
+
+namespace gradverify {
+
+namespace {
+
+MergedResults read_all(const std::vector<std::string>& paths) {
+    std::vector<ResultFile> files;
+    files.reserve(paths.size());
+    for (const std::string& path : paths) files.push_back(ResultFile::read(path));
+    return merge(files);
+}
+
+bool is_bench(const std::string& path) {
+    std::ifstream in(path);
+    std::string line;
+    std::getline(in, line);
+    const auto first = nlohmann::ordered_json::parse(line, nullptr, false);
+    return first.is_object() && first.contains("device_name");
+}
+
+/// Lines of `bench --json`, which are shown as they are.
+void add_bench(const std::string& path, std::vector<nlohmann::ordered_json>& lines) {
+    std::ifstream in(path);
+    for (std::string line; std::getline(in, line);) {
+        nlohmann::ordered_json read = nlohmann::ordered_json::parse(line, nullptr, false);
+        if (read.is_discarded()) continue;  // cut off
+        if (read.is_object() && read.value("kind", "") != "summary") lines.push_back(read);
+    }
+}
+
+void print_failures(const std::vector<RowRecord>& records) {
+    for (const RowRecord& record : records)
+        if (const std::string text = record.of_failure("report"); !text.empty() && !record.known)
+            fmt::print("\n{}", text);
+}
+
+void print_notes(const std::vector<Note>& notes) {
+    for (const Note& note : notes) fmt::print("{}\n", wrapped(note.text, 2));
+}
+
+}  // namespace
+
+int run_report(const Suite& suite, const ReportArguments& arguments) {
+    std::vector<std::string> results, benches;
+    for (const std::string& path : arguments.files)
+        (is_bench(path) ? benches : results).push_back(path);
+    if (results.empty() && arguments.results.html.empty())
+        throw UsageError("files of `bench --json` can only be drawn: give --html FILE");
+    const MergedResults merged = read_all(results);
+    std::vector<Note> notes;
+    if (!arguments.before.empty()) notes = compare(read_all(arguments.before), merged);
+    std::vector<nlohmann::ordered_json> lines;
+    if (!results.empty()) lines = lines_of(merged, notes);
+    if (!arguments.results.json.empty()) {
+        JsonLines json(arguments.results.json);
+        for (const auto& line : lines) json.write(line);
+    }
+    for (const std::string& path : benches) add_bench(path, lines);
+    if (results.empty()) {
+        write_file(arguments.results.html, html_of(lines));
+        return exit_ok;
+    }
+    print_failures(merged.records);
+    fmt::print("{}", summarize(names_of(suite.properties()), merged.records, merged.absent,
+                               merged.seconds));
+    print_notes(merged.missing);
+    print_notes(notes);
+    write_results(arguments.results, merged.records, lines, merged.seconds);
+    return all_well(merged.records) && merged.missing.empty() ? exit_ok : exit_failed;
+}
+
+}  // namespace gradverify

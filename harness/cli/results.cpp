@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/cli/results.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "harness/base/files.hpp"
+#include "harness/report/ci.hpp"
+#include "harness/report/html.hpp"
+#include "harness/report/junit.hpp"
+
+namespace gradverify {
+
+namespace {
+
+bool is_in_github_actions() {
+    const char* const set = std::getenv("GITHUB_ACTIONS");
+    return set && std::string_view(set) == "true";
+}
+
+}  // namespace
+
+void begin_results(const ResultOptions& options) {
+    for (const std::string& path : {options.junit, options.html, options.sarif})
+        if (!path.empty()) write_file(path, "");
+}
+
+void write_results(const ResultOptions& options, const std::vector<RowRecord>& records,
+                   const std::vector<nlohmann::ordered_json>& lines, double seconds) {
+    using nlohmann::ordered_json;
+    if (!options.junit.empty()) write_file(options.junit, junit_xml(records, seconds));
+    if (!options.sarif.empty())
+        write_file(
+            options.sarif,
+            sarif_of(records).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+    if (!options.html.empty()) write_file(options.html, html_of(lines));
+    if (options.github.value_or(is_in_github_actions()))
+        fmt::print("{}", github_annotations(records));
+}
+
+}  // namespace gradverify

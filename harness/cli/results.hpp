@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes results where options say, but for the JSON lines, which are written as verdicts stand.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "harness/cli/verbs.hpp"
+#include "harness/report/record.hpp"
+
+namespace gradverify {
+
+/// Empties the files: a run that is killed leaves none that reads as passed.
+/// **Errors** EnvironmentError when a file can't be written, here and below.
+void begin_results(const ResultOptions& options);
+/// `lines`: the page's.
+void write_results(const ResultOptions& options, const std::vector<RowRecord>& records,
+                   const std::vector<nlohmann::ordered_json>& lines, double seconds);
+
+}  // namespace gradverify

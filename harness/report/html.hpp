@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how result lines become one HTML file that needs nothing else: a page that draws itself
+// from them.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gradverify {
+
+/// The page of lines as `check --json` writes them, and of notes: see `lines_of`.
+std::string html_of(const std::vector<nlohmann::ordered_json>& lines);
+
+namespace detail {
+/// The page without results.
+extern const std::string_view report_page;
+}  // namespace detail
+
+}  // namespace gradverify

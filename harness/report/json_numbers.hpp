@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how numbers that JSON has not, NaN and the infinities, lie in result files: as text.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "harness/cases/outcome.hpp"
+#include "harness/problems/problem.hpp"
+
+namespace gradverify {
+
+inline nlohmann::ordered_json json_of_number(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+
+/// **Errors** nlohmann::json::exception.
+inline double number_of(const nlohmann::ordered_json& value) {
+    if (value == "nan") return std::nan("");
+    if (value == "inf") return HUGE_VAL;
+    if (value == "-inf") return -HUGE_VAL;
+    return value.get<double>();
+}
+
+inline nlohmann::ordered_json json_of_numbers(const std::vector<double>& values) {
+    nlohmann::ordered_json numbers = nlohmann::ordered_json::array();
+    for (const double value : values) numbers.push_back(json_of_number(value));
+    return numbers;
+}
+
+/// The number itself of a real parameter, not its place among its values.
+inline nlohmann::ordered_json json_of_parameter(const Problem& problem, int slot) {
+    const ParameterSpec& spec = problem.space().spec(problem.rank(), slot);
+    const std::int64_t value = problem[slot];
+    if (!spec.is_real()) return value;
+    return spec.values.at(static_cast<std::size_t>(value));
+}
+
+inline nlohmann::ordered_json json_of_element(const WrongElement& element) {
+    nlohmann::ordered_json object{{"tensor", element.tensor},
+                                  {"index", element.index},
+                                  {"got", json_of_number(element.got)},
+                                  {"want", json_of_number(element.want)},
+                                  {"bound", json_of_number(element.bound)}};
+    if (element.dtype) object["dtype"] = traits_of(*element.dtype).name;
+    return object;
+}
+
+/// **Errors** nlohmann::json::exception.
+inline WrongElement element_from(const nlohmann::ordered_json& object) {
+    WrongElement element{.tensor = object.at("tensor"),
+                         .index = object.value("index", std::vector<std::int64_t>()),
+                         .got = number_of(object.at("got")),
+                         .want = number_of(object.at("want")),
+                         .bound = number_of(object.at("bound"))};
+    for (const DType dtype : all_dtypes)
+        if (object.value("dtype", "") == traits_of(dtype).name) element.dtype = dtype;
+    return element;
+}
+
+}  // namespace gradverify
