@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verb `check`: from words to rows, and from results to output.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -16,19 +14,10 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
-#include "harness/base/terminal.hpp"
 #include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
-#include "harness/cli/results.hpp"
+#include "harness/cli/check_output.hpp"
 #include "harness/cli/verbs.hpp"
-#include "harness/report/baseline.hpp"
-#include "harness/report/cases_log.hpp"
-#include "harness/report/corpus.hpp"
-#include "harness/report/failure.hpp"
-#include "harness/report/json.hpp"
-#include "harness/report/json_lines.hpp"
-#include "harness/report/merge.hpp"
-#include "harness/report/progress.hpp"
 #include "harness/report/summary.hpp"
 #include "harness/run/check.hpp"
 #include "harness/run/selection.hpp"
@@ -150,43 +139,6 @@ std::vector<std::string> absent_kernels(const CheckArguments& arguments,
     return absent;
 }
 
-/// Prints at once. A closed stdout does not end a run, which may have files to write.
-void say(const std::string& text) {
-    static const bool in_colour = wants_colour(STDOUT_FILENO);
-    std::fputs((in_colour ? with_alarms(text) : text).c_str(), stdout);
-    std::fflush(stdout);
-}
-
-/// A line on the terminal that is written over; nothing where stderr is no terminal.
-class ProgressLine {
-  public:
-    explicit ProgressLine(std::optional<double> limit) : limit_(limit) {}
-
-    void show(std::int64_t done, std::int64_t most, std::int64_t failed) {
-        if (!terminal_) return;
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last_ < std::chrono::milliseconds(200)) return;
-        last_ = now;
-        const double seconds = std::chrono::duration<double>(now - start_).count();
-        clear();
-        const Progress progress{
-            .done = done, .most = most, .failed = failed, .seconds = seconds, .limit = limit_};
-        std::fputs(("\r" + progress.print() + " ").c_str(), stderr);
-        shown_ = true;
-    }
-    void clear() {
-        if (shown_) std::fputs("\r\033[K", stderr);
-        shown_ = false;
-    }
-
-  private:
-    bool terminal_ = isatty(STDERR_FILENO) != 0;
-    bool shown_ = false;
-    std::optional<double> limit_;
-    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-    std::chrono::steady_clock::time_point last_{};
-};
-
 /// Seconds in `60`, `60s`, `5m` or `2h`.
 double parse_duration(const std::string& text) {
     std::string number = text;
@@ -201,45 +153,28 @@ double parse_duration(const std::string& text) {
     return *value * unit;
 }
 
-constexpr const char* default_corpus = ".gradverify";
-
-std::optional<Corpus> corpus_of(const CheckArguments& arguments) {
-    if (!arguments.corpus.empty()) return Corpus(arguments.corpus, Registry::instance());
-    if (!std::filesystem::is_directory(default_corpus)) return std::nullopt;
-    return Corpus(default_corpus, Registry::instance());
+/// What shards of one run have in common beside the seed and the rows.
+std::string how_of(const CheckOptions& options, const CheckArguments& arguments) {
+    std::string how = fmt::format("{} cases", options.cases);
+    if (options.cases_per_problem) how += fmt::format(", {} a problem", *options.cases_per_problem);
+    if (options.is_strict) how += ", strict";
+    if (!arguments.exhaustive.empty()) how += ", exhaustive=" + arguments.exhaustive;
+    for (const Problem& problem : options.problems) how += ", " + problem.print();
+    return how;
 }
 
-std::string told_of(const Corpus& corpus, const CheckArguments& arguments) {
-    const std::string folder = arguments.corpus.empty() ? default_corpus : arguments.corpus;
-    std::string text;
-    for (const std::string& stale : corpus.stale()) text += "stale: " + stale + "\n";
-    if (corpus.kept() > 0)
-        text += fmt::format("{}: {} new case{}\n", folder, corpus.kept(),
-                            corpus.kept() == 1 ? "" : "s");
-    return text;
-}
-
-RunRecord run_of(const CheckOptions& options, const std::vector<std::string>& devices,
-                 const std::vector<Row>& rows, const std::vector<std::string>& absent) {
+RunRecord run_of(const CheckOptions& options, const std::string& how,
+                 const std::vector<std::string>& devices, const std::vector<Row>& rows,
+                 const std::vector<std::string>& absent) {
     RunRecord run{.seed = options.seed,
                   .devices = devices,
                   .program = program_to_paste(),
                   .shard = options.shard,
+                  .how = how,
                   .absent = absent};
     for (const Row& row : rows)
         run.rows.push_back({row.kernel->name, row.property_name(), row.device});
     return run;
-}
-
-std::vector<nlohmann::ordered_json> lines_of_page(const RunRecord& run,
-                                                  const std::vector<RowRecord>& records,
-                                                  const std::vector<std::string>& gone,
-                                                  double seconds) {
-    MergedResults results{.runs = {run}, .records = records, .absent = run.absent, .missing = {}};
-    results.seconds = seconds;
-    std::vector<Note> notes;
-    for (const std::string& sentence : gone) notes.push_back({sentence, Note::Tone::bad});
-    return lines_of(results, notes);
 }
 
 int check(const Suite& suite, const CheckArguments& arguments) {
@@ -287,70 +222,27 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     if (!rows.empty()) options.problems = read_problems(arguments, rows);
     if (!options.problems.empty() && !arguments.cases)
         options.cases_per_problem = default_cases_per_problem;
-    begin_results(arguments.results);
-    std::optional<Corpus> corpus = corpus_of(arguments);
+    std::optional<Corpus> corpus = corpus_of(suite, arguments);
     if (corpus) options.known_cases = corpus->cases();
+    CheckOutput output(arguments,
+                       run_of(options, how_of(options, arguments), devices, rows, absent),
+                       options.seconds, std::move(corpus));
 
     say(fmt::format(
         "gradverify {}: seed {}, device {}, {} workers, {} rows{}\n", version, options.seed,
         fmt::join(devices, " and "), jobs, rows.size(),
         ends_by_itself ? fmt::format(", {} at most", print_seconds(default_seconds)) : ""));
-    std::optional<JsonLines> json;
-    if (!arguments.results.json.empty()) json.emplace(arguments.results.json);
-    const RunRecord run = run_of(options, devices, rows, absent);
-    const bool is_shard = options.shard.count > 1;
-    if (json) json->write(json_of_run(run));
-    std::optional<JsonLines> cases;
-    if (!arguments.cases_log.empty()) cases.emplace(arguments.cases_log);
-    const double run_start =
-        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-    ProgressLine progress(options.seconds);
-    const CheckObserver observer{
-        .case_ended =
-            [&](const Case& drawn, const Outcome& outcome) {
-                if (cases) cases->write(json_of_case(drawn, outcome, run_start));
-            },
-        .row_ended =
-            [&](const RowResult& result) {
-                if (corpus && result.failure)
-                    corpus->keep(result.failure->smallest, result.message);
-                if (json) json->write(json_of_verdict(record_of(result, program), is_shard));
-            },
-        .row_goes_on =
-            [&](const RowResult& result) {
-                if (json) json->write(json_of_progress(result));
-            },
-        .bug_found =
-            [&](const auto& bug, bool is_more) {
-                progress.clear();
-                say("\n" + (is_more ? report_more(bug) : report_bug(bug, program)));
-            },
-        .failure_waits =
-            [&](const Case& found, const Outcome& outcome) {
-                progress.clear();
-                say(report_seen(found));
-                if (json) json->write(json_of_seen(found, outcome));
-            },
-        .progressed = [&](auto done, auto most,
-                          auto failed) { progress.show(done, most, failed); }};
-    const auto results = check_rows(suite, rows, options, pool, observer);
-    progress.clear();
+    const auto results = check_rows(suite, rows, options, pool, output.observer());
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::vector<RowRecord> records = records_of(results, program);
-    const auto gone = baseline.gone(records);
-    say(summarize(names_of(suite.properties()), records, absent, seconds));
-    for (const std::string& sentence : gone) say(sentence + "\n");
-    if (corpus) say(told_of(*corpus, arguments));
-    if (json) json->write(json_of_summary(records, seconds, interrupt_signal() != 0));
-    write_results(arguments.results, records, lines_of_page(run, records, gone, seconds), seconds);
     workers.reset();
-    if (const std::string late = sanitizer ? sanitizer->late_finding() : ""; !late.empty()) {
-        say(fmt::format("compute-sanitizer says, of no one case: {}\n", late));
-        return exit_failed;
-    }
+    std::vector<std::string> remarks = baseline.gone(records);
+    if (const std::string late = sanitizer ? sanitizer->late_finding() : ""; !late.empty())
+        remarks.push_back("compute-sanitizer says, of no one case: " + late);
+    output.end(names_of(suite.properties()), records, remarks, seconds);
     // Kernels for another device are no mistake, but a run without a row verified nothing.
-    return !rows.empty() && all_well(records) && gone.empty() ? exit_ok : exit_failed;
+    return !rows.empty() && all_well(records) && remarks.empty() ? exit_ok : exit_failed;
 }
 
 }  // namespace

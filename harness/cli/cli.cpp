@@ -65,7 +65,7 @@ std::string perhaps_meant(const CLI::App& app) {
             if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames().front());
     for (const std::string& word : app.remaining(true))
         if (const std::string name = word.substr(0, word.find('=')); name.starts_with("--"))
-            if (const std::string meant = did_you_mean(name, known); !meant.empty()) return meant;
+            if (std::string meant = did_you_mean(name, known); !meant.empty()) return meant;
     return {};
 }
 

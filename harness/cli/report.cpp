@@ -2,12 +2,15 @@
 // The verb `report`: result files of one or many runs as one verdict, and as a page.
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <fstream>
+#include <set>
+#include <utility>
 
 #include "harness/base/errors.hpp"
 #include "harness/base/files.hpp"
 #include "harness/base/text.hpp"
+#include "harness/cli/check_output.hpp"
 #include "harness/cli/results.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/report/html.hpp"
@@ -39,19 +42,35 @@ void add_bench(const std::string& path, std::vector<nlohmann::ordered_json>& lin
     std::ifstream in(path);
     for (std::string line; std::getline(in, line);) {
         nlohmann::ordered_json read = nlohmann::ordered_json::parse(line, nullptr, false);
-        if (read.is_discarded()) continue;  // cut off
-        if (read.is_object() && read.value("kind", "") != "summary") lines.push_back(read);
+        // The last line may be cut off.
+        if (read.is_object() && read.contains("kind") && read["kind"] != "summary")
+            lines.push_back(std::move(read));
     }
 }
 
+/// One report for the rows of a kernel that fail at one problem, and a line for each of the others.
 void print_failures(const std::vector<RowRecord>& records) {
-    for (const RowRecord& record : records)
-        if (const std::string text = record.of_failure("report"); !text.empty() && !record.known)
-            fmt::print("\n{}", text);
+    std::set<std::pair<std::string, std::string>> told;  // kernels and problems
+    for (const RowRecord& record : records) {
+        const std::string text = record.of_failure("report");
+        if (text.empty() || record.known) continue;
+        const std::string problem = record.of_failure("problem");
+        if (told.insert({record.kernel_on_device(), problem}).second)
+            say("\n" + text);
+        else
+            say(wrapped(fmt::format("  also       {}: {}", record.property, record.message), 13) +
+                "\n");
+    }
 }
 
-void print_notes(const std::vector<Note>& notes) {
-    for (const Note& note : notes) fmt::print("{}\n", wrapped(note.text, 2));
+void say_notes(const std::vector<Note>& notes) {
+    for (const Note& note : notes) say(wrapped(note.text, 2) + "\n");
+}
+
+bool is_whole(const MergedResults& merged) {
+    return !merged.records.empty() && std::ranges::none_of(merged.missing, [](const Note& note) {
+        return note.tone == Note::Tone::bad;
+    });
 }
 
 }  // namespace
@@ -60,8 +79,13 @@ int run_report(const Suite& suite, const ReportArguments& arguments) {
     std::vector<std::string> results, benches;
     for (const std::string& path : arguments.files)
         (is_bench(path) ? benches : results).push_back(path);
-    if (results.empty() && arguments.results.html.empty())
-        throw UsageError("files of `bench --json` can only be drawn: give --html FILE");
+    const ResultOptions& to = arguments.results;
+    if (results.empty() &&
+        (to.html.empty() || !to.json.empty() || !to.junit.empty() || !to.sarif.empty()))
+        throw UsageError("files of `bench --json` can only be drawn: give --html FILE alone");
+    std::vector<std::string> all{to.json, to.html, to.junit, to.sarif};
+    all.insert(all.end(), arguments.files.begin(), arguments.files.end());
+    require_different_files(all);
     const MergedResults merged = read_all(results);
     std::vector<Note> notes;
     if (!arguments.before.empty()) notes = compare(read_all(arguments.before), merged);
@@ -77,12 +101,11 @@ int run_report(const Suite& suite, const ReportArguments& arguments) {
         return exit_ok;
     }
     print_failures(merged.records);
-    fmt::print("{}", summarize(names_of(suite.properties()), merged.records, merged.absent,
-                               merged.seconds));
-    print_notes(merged.missing);
-    print_notes(notes);
+    say(summarize(names_of(suite.properties()), merged.records, merged.absent, merged.seconds));
+    say_notes(merged.missing);
+    say_notes(notes);
     write_results(arguments.results, merged.records, lines, merged.seconds);
-    return all_well(merged.records) && merged.missing.empty() ? exit_ok : exit_failed;
+    return all_well(merged.records) && is_whole(merged) ? exit_ok : exit_failed;
 }
 
 }  // namespace gradverify

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <set>
 #include <string_view>
 
+#include "harness/base/errors.hpp"
 #include "harness/base/files.hpp"
 #include "harness/report/ci.hpp"
 #include "harness/report/html.hpp"
@@ -21,6 +24,14 @@ bool is_in_github_actions() {
 }
 
 }  // namespace
+
+void require_different_files(const std::vector<std::string>& paths) {
+    std::set<std::filesystem::path> seen;
+    for (const std::string& path : paths)
+        if (!path.empty() && path != "/dev/null" &&
+            !seen.insert(std::filesystem::weakly_canonical(path)).second)
+            throw UsageError(path + " is given twice; each file needs a name of its own");
+}
 
 void begin_results(const ResultOptions& options) {
     for (const std::string& path : {options.junit, options.html, options.sarif})

@@ -10,6 +10,9 @@
 
 namespace gradverify {
 
+/// **Errors** UsageError where two of these files are one; empty names are none.
+void require_different_files(const std::vector<std::string>& paths);
+
 /// Empties the files: a run that is killed leaves none that reads as passed.
 /// **Errors** EnvironmentError when a file can't be written, here and below.
 void begin_results(const ResultOptions& options);

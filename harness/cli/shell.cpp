@@ -136,7 +136,7 @@ std::string man_page_of(const CLI::App& app) {
     for (const CLI::App* verb : verbs_of(app)) {
         text += fmt::format(".SH {}\n{}\n", verb->get_name(), roff(verb->get_description()));
         for (const CLI::Option* option : verb->get_options())
-            text += fmt::format(".TP\n.B {}\n{}\n", roff(option->get_name(true)),
+            text += fmt::format(".TP\n.B {}\n{}\n", roff(option->get_name(false, true)),
                                 roff(option->get_description()));
         if (!verb->get_footer().empty())
             text += ".PP\n.nf\n" + roff(verb->get_footer()) + "\n.fi\n";

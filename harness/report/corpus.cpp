@@ -38,7 +38,10 @@ std::string without_newlines(std::string text) {
 
 }  // namespace
 
-Corpus::Corpus(std::string folder, const Registry& registry) : folder_(std::move(folder)) {
+using WhyNot = std::function<std::optional<std::string>(const Case&)>;
+
+Corpus::Corpus(std::string folder, const Registry& registry, const WhyNot& why_not)
+    : folder_(std::move(folder)) {
     std::error_code wrong;
     if (!fs::exists(folder_, wrong)) return;
     std::vector<std::string> paths;
@@ -47,10 +50,10 @@ Corpus::Corpus(std::string folder, const Registry& registry) : folder_(std::move
         if (at->path().extension() == ".case") paths.push_back(at->path().string());
     if (wrong) throw UsageError("--corpus: can't read " + folder_ + ": " + wrong.message());
     std::ranges::sort(paths);
-    for (const std::string& path : paths) read(path, registry);
+    for (const std::string& path : paths) read(path, registry, why_not);
 }
 
-void Corpus::read(const std::string& path, const Registry& registry) {
+void Corpus::read(const std::string& path, const Registry& registry, const WhyNot& why_not) {
     std::ifstream file(path);
     std::string printed;
     for (std::string line; std::getline(file, line);) {
@@ -63,20 +66,29 @@ void Corpus::read(const std::string& path, const Registry& registry) {
         std::optional<std::string> why = kernel.why_unsupported(one.problem);
         if (!why) why = why_unsupported(kernel, one.setting);
         if (why) throw std::invalid_argument(one.kernel + " " + *why);
+        if (why_not) why = why_not(one);
+        if (why) throw std::invalid_argument(*why);
+        one.setting.is_strict = false;  // as the run says
         cases_.push_back(std::move(one));
     } catch (const std::invalid_argument& wrong) {
         stale_.push_back(path + ": " + (printed.empty() ? "it holds no case" : wrong.what()));
     }
 }
 
-void Corpus::keep(const Case& failing, const std::string& message) {
+void Corpus::keep(const Case& found, const std::string& message) {
+    Case failing = found;
+    failing.setting.is_strict = false;
     const std::string path = folder_ + "/" + file_name_of(failing);
     std::error_code wrong;
     if (fs::exists(path, wrong)) return;
     fs::create_directories(folder_, wrong);
-    std::ofstream file(path);
+    // Under another name first: a full disk must leave no half of a case.
+    const std::string begun = path + ".new";
+    std::ofstream file(begun);
     file << "# " << without_newlines(message) << "\n" << failing.print() << "\n" << std::flush;
-    if (!file) throw EnvironmentError("can't write " + path);
+    const bool is_written = file.good();
+    if (is_written) fs::rename(begun, path, wrong);
+    if (!is_written || wrong) throw EnvironmentError("can't write " + path);
     ++kept_;
 }
 

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +17,9 @@ class Corpus {
   public:
     /// Reads each `*.case` in the folder, of which the last line that is no comment is a case.
     /// A folder that isn't there is empty. **Errors** UsageError where it can't be read.
-    Corpus(std::string folder, const Registry& registry);
+    /// `why_not`: why a case can't be run, though its kernel is there.
+    Corpus(std::string folder, const Registry& registry,
+           const std::function<std::optional<std::string>(const Case&)>& why_not = {});
 
     const std::vector<Case>& cases() const { return cases_; }
     /// Files whose case can't be run any more, each with the reason.
@@ -23,12 +27,13 @@ class Corpus {
 
     /// Adds a failing case, unless it is there.
     /// **Errors** EnvironmentError where it can't be written.
-    void keep(const Case& failing, const std::string& message);
+    void keep(const Case& found, const std::string& message);
     /// Files that were written.
     std::size_t kept() const { return kept_; }
 
   private:
-    void read(const std::string& path, const Registry& registry);
+    void read(const std::string& path, const Registry& registry,
+              const std::function<std::optional<std::string>(const Case&)>& why_not);
 
     std::string folder_;
     std::vector<Case> cases_;

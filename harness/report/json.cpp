@@ -122,8 +122,6 @@ void add_missed(ordered_json& object, const RowRecord& record) {
     if (!record.error_over_bound.empty()) object["errors"] = object_of(record.error_over_bound);
 }
 
-bool is_wrong(Verdict verdict) { return verdict != Verdict::passed && verdict != Verdict::skipped; }
-
 Verdict verdict_named(const std::string& name) {
     for (const Verdict verdict :
          {Verdict::passed, Verdict::failed, Verdict::vacuous, Verdict::skipped, Verdict::errored})
@@ -138,7 +136,7 @@ constexpr std::array failure_fields{
     "rule",           "seen",       "problems_run",   "values",
     "witnesses",      "parameters", "tensors",        "two_calls",
     "worst",          "maps",       "source",         "found",
-    "report"};
+    "data",           "report"};
 
 }  // namespace
 
@@ -150,6 +148,8 @@ ordered_json json_of_run(const RunRecord& run) {
                         {"program", run.program}};
     if (run.shard.count > 1)
         object["shard"] = {{"index", run.shard.index + 1}, {"count", run.shard.count}};
+    if (!run.how.empty()) object["how"] = run.how;
+    if (run.is_merged) object["merged"] = true;
     object["rows"] = ordered_json::array();
     for (const RowName& row : run.rows)
         object["rows"].push_back({row.kernel, row.property, row.device});
@@ -166,7 +166,7 @@ ordered_json json_of_verdict(const RowRecord& record, bool has_parts) {
                         {"cases", record.cases},
                         {"passed", record.passed},
                         {"seconds", record.seconds}};
-    if (is_wrong(record.verdict) && !record.file.empty()) {
+    if (!record.file.empty()) {
         object["file"] = record.file;
         object["line"] = record.line;
     }
@@ -180,6 +180,7 @@ ordered_json json_of_verdict(const RowRecord& record, bool has_parts) {
     if (const auto& wrapping = record.wrapping)
         object["wrapping"] = {{"cases", wrapping->cases}, {"overflows", wrapping->overflows}};
     if (!record.message.empty()) object["message"] = record.message;
+    if (!record.skips.empty()) object["skips"] = record.skips;
     if (record.failure.is_object()) object.update(record.failure);
     if (!record.left_out.empty()) object["left_out"] = record.left_out;
     if (record.known) object["known"] = true;
@@ -202,7 +203,7 @@ ordered_json json_of_progress(const RowResult& result) {
 }
 
 ordered_json json_of_summary(const std::vector<RowRecord>& records, double seconds,
-                             bool was_interrupted) {
+                             bool was_interrupted, const std::vector<std::string>& remarks) {
     const Counts counts = count(records);
     ordered_json object{{"kind", "summary"},
                         {"rows", records.size()},
@@ -216,6 +217,7 @@ ordered_json json_of_summary(const std::vector<RowRecord>& records, double secon
                         {"not_verified", not_verified(records)},
                         {"seconds", seconds}};
     if (was_interrupted) object["interrupted"] = true;
+    if (!remarks.empty()) object["remarks"] = remarks;
     return object;
 }
 
@@ -223,14 +225,18 @@ RunRecord run_from(const ordered_json& line) {
     RunRecord run{.seed = line.at("seed"),
                   .devices = line.at("devices"),
                   .program = line.value("program", "gradverify"),
+                  .how = line.value("how", ""),
+                  .is_merged = line.value("merged", false),
                   .absent = line.value("absent", std::vector<std::string>())};
     if (line.contains("shard")) {
         run.shard = {.index = line["shard"].at("index").get<std::int64_t>() - 1,
                      .count = line["shard"].at("count")};
-        if (run.shard.index < 0 || run.shard.index >= run.shard.count)
+        constexpr std::int64_t shards_maximum = 1'000'000;
+        if (run.shard.index < 0 || run.shard.index >= run.shard.count ||
+            run.shard.count > shards_maximum)
             throw std::invalid_argument("there is no such shard");
     }
-    for (const ordered_json& row : line.value("rows", ordered_json::array()))
+    for (const ordered_json& row : line.at("rows"))
         run.rows.push_back({row.at(0), row.at(1), row.at(2)});
     return run;
 }
@@ -247,7 +253,7 @@ RowRecord record_from(const ordered_json& line) {
                      .cases = line.at("cases"),
                      .passed = line.value("passed", std::int64_t{0}),
                      .refused = line.value("refused", std::int64_t{0}),
-                     .skips = {},
+                     .skips = line.value("skips", std::map<std::string, std::int64_t>()),
                      .seconds = line.value("seconds", 0.0),
                      .found_at = {},
                      .failure = nullptr,
@@ -265,6 +271,9 @@ RowRecord record_from(const ordered_json& line) {
     if (line.contains("found_at")) record.found_at = line["found_at"].get<std::int64_t>();
     for (const char* field : failure_fields)
         if (line.contains(field)) record.failure[field] = line[field];
+    for (const char* field : {"case", "problem", "rule", "seen", "values", "witnesses", "report"})
+        if (line.contains(field) && !line[field].is_string())
+            throw std::invalid_argument(std::string(field) + " is no text");
     if (line.contains("exhaustive")) record.exhaustive = cover_from(line["exhaustive"]);
     if (line.contains("imprecise")) record.imprecise = imprecise_from(line["imprecise"]);
     if (line.contains("wrapping"))

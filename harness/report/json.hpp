@@ -23,7 +23,9 @@ struct RunRecord {
     std::vector<std::string> devices;
     std::string program;  ///< begins a line to paste
     Shard shard{};
-    std::vector<RowName> rows{};        ///< that it is to give a verdict of
+    std::string how{};            ///< `1000 cases, strict`: what shards must have in common
+    bool is_merged = false;       ///< it is of many runs, and can't be put together with others
+    std::vector<RowName> rows{};  ///< that it is to give a verdict of
     std::vector<std::string> absent{};  ///< kernels that it does not run, a sentence each
 };
 
@@ -34,8 +36,10 @@ nlohmann::ordered_json json_of_verdict(const RowRecord& record, bool has_parts =
 nlohmann::ordered_json json_of_seen(const Case& found, const Outcome& outcome);
 /// How far a row is that goes on.
 nlohmann::ordered_json json_of_progress(const RowResult& result);
+/// `remarks`: sentences on what is wrong with the run, and with none of its rows.
 nlohmann::ordered_json json_of_summary(const std::vector<RowRecord>& records, double seconds,
-                                       bool was_interrupted);
+                                       bool was_interrupted,
+                                       const std::vector<std::string>& remarks = {});
 
 /// **Errors** nlohmann::json::exception or std::invalid_argument where the line is not as above.
 RunRecord run_from(const nlohmann::ordered_json& line);

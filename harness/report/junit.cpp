@@ -74,8 +74,8 @@ std::string junit_xml(const std::vector<RowRecord>& records, double seconds) {
     for (const RowRecord& record : records)
         xml +=
             fmt::format("  <testcase classname=\"{}\" name=\"{}@{}\" time=\"{:f}\">{}</testcase>\n",
-                        escaped(record.kernel), record.property, record.device, record.seconds,
-                        element_of(record));
+                        escaped(record.kernel), escaped(record.property), escaped(record.device),
+                        record.seconds, element_of(record));
     return xml + "</testsuite>\n";
 }
 

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -20,6 +22,9 @@ namespace {
 
 // Rows that are named one by one; more are counted.
 constexpr std::size_t most_named = 5;
+// Why a row has no case in one shard, though it has some in others.
+constexpr const char* reasons_of_a_shard[] = {
+    "no case in this shard", "supports no problem up to this distance in this shard"};
 
 RowName name_of(const RowRecord& record) { return {record.kernel, record.property, record.device}; }
 
@@ -32,19 +37,43 @@ void take_line(ResultFile& file, const ordered_json& line) {
     if (kind == "run") {
         file.run = run_from(line);
     } else if (kind == "verdict") {
-        file.verdicts.push_back(record_from(line));
-        file.progress.erase(name_of(file.verdicts.back()));
+        RowRecord record = record_from(line);
+        const RowName row = name_of(record);
+        file.progress.erase(row);
+        file.seen.erase(row);
+        file.verdicts.insert_or_assign(row, std::move(record));  // the last one holds
+    } else if (kind == "seen") {
+        file.seen[{line.at("kernel"), line.at("property"), line.at("device")}] =
+            line.at("case").get<std::string>();
     } else if (kind == "progress") {
         file.progress[{line.at("kernel"), line.at("property"), line.at("device")}] =
             line.at("cases");
     } else if (kind == "summary") {
         file.has_ended = true;
         file.was_interrupted = line.value("interrupted", false);
+        file.remarks = line.value("remarks", std::vector<std::string>());
         file.seconds = line.value("seconds", 0.0);
     }
 }
 
-bool has_stopped(const RowRecord& record) { return record.found_at.has_value(); }
+bool has_stopped(const RowRecord& record) {
+    return record.found_at.has_value() || record.verdict == Verdict::failed;
+}
+
+/// Which of two rows that something stopped is told: of one run that of the lower index.
+bool comes_before(const RowRecord& a, const RowRecord& b) {
+    constexpr std::int64_t last = std::numeric_limits<std::int64_t>::max();
+    return a.found_at.value_or(last) < b.found_at.value_or(last);
+}
+
+/// The same of two runs, whose indices have nothing to do with each other: what nobody knows comes
+/// first, and of that a failure.
+bool is_worse(const RowRecord& a, const RowRecord& b) {
+    const auto rank = [](const RowRecord& one) {
+        return std::pair(one.known, one.verdict != Verdict::failed);
+    };
+    return rank(a) < rank(b);
+}
 
 /// The shards of one run.
 struct Shards {
@@ -58,15 +87,24 @@ std::vector<Shards> runs_of(const std::vector<ResultFile>& files) {
     std::map<std::pair<std::uint64_t, std::int64_t>, std::vector<Shards>> sharded;
     std::vector<Shards> runs;
     for (const ResultFile& file : files) {
+        if (file.run.is_merged)
+            throw UsageError(file.path +
+                             " is of many runs; give the files that it was put together from");
         const Shard& shard = file.run.shard;
         if (shard.count == 1) {
+            for (const Shards& other : runs)
+                if (other.run().seed == file.run.seed && other.run().rows == file.run.rows)
+                    throw UsageError(fmt::format("{} and {} both hold the run of seed {}",
+                                                 other.by_index.begin()->second->path, file.path,
+                                                 file.run.seed));
             runs.push_back({.by_index = {{0, &file}}});
             continue;
         }
         // The same shard of another device or filter belongs to another run.
         std::vector<Shards>& alike = sharded[{file.run.seed, shard.count}];
-        const auto fits = std::ranges::find_if(
-            alike, [&](const Shards& run) { return run.run().rows == file.run.rows; });
+        const auto fits = std::ranges::find_if(alike, [&](const Shards& run) {
+            return run.run().rows == file.run.rows && run.run().how == file.run.how;
+        });
         Shards& run = fits == alike.end() ? alike.emplace_back() : *fits;
         if (const auto [twice, is_new] = run.by_index.try_emplace(shard.index, &file); !is_new)
             throw UsageError(fmt::format("{} and {} both hold shard {}/{} of seed {}",
@@ -77,18 +115,22 @@ std::vector<Shards> runs_of(const std::vector<ResultFile>& files) {
     return runs;
 }
 
-std::string named(const std::vector<std::string>& names) {
-    if (names.size() <= most_named) return joined(names, "; ");
-    return fmt::format("{}; and {} more", joined(std::span(names).first(most_named), "; "),
-                       names.size() - most_named);
+std::string named(const std::vector<std::string>& names, std::string_view between = "; ") {
+    if (names.size() <= most_named) return joined(names, between);
+    return fmt::format("{}{}and {} more", joined(std::span(names).first(most_named), between),
+                       between, names.size() - most_named);
 }
 
 void note_missing(const ResultFile& file, std::vector<Note>& notes) {
     std::set<RowName> told;
-    for (const RowRecord& record : file.verdicts) told.insert(name_of(record));
+    for (const auto& [row, record] : file.verdicts) told.insert(row);
     std::vector<std::string> rows;
     for (const RowName& row : file.run.rows) {
         if (told.contains(row)) continue;
+        if (const auto seen = file.seen.find(row); seen != file.seen.end())
+            notes.push_back({fmt::format("FAILED {}, before its run was ended: {} repro {}",
+                                         print(row), file.run.program, shell_quoted(seen->second)),
+                             Note::Tone::bad});
         const auto begun = file.progress.find(row);
         rows.push_back(print(row) + (begun == file.progress.end()
                                          ? std::string()
@@ -105,6 +147,8 @@ void note_missing(const ResultFile& file, std::vector<Note>& notes) {
                          Note::Tone::bad});
     else if (!file.has_ended)
         notes.push_back({fmt::format("{} was ended before its summary, with every verdict", what)});
+    for (const std::string& remark : file.remarks)
+        notes.push_back({fmt::format("{}: {}", what, remark), Note::Tone::bad});
     if (file.was_interrupted)
         notes.push_back({fmt::format("missing: {} was interrupted, so its rows have fewer cases "
                                      "than they were to have",
@@ -119,13 +163,15 @@ void note_missing(const Shards& run, std::vector<Note>& notes) {
         if (!run.by_index.contains(i)) shards.push_back(fmt::to_string(i + 1));
     if (of.shard.count > 1 && !shards.empty())
         notes.push_back({fmt::format("missing: of the {} shards of seed {} there is no file of {}",
-                                     of.shard.count, of.seed, joined(shards)),
+                                     of.shard.count, of.seed, named(shards, ", ")),
                          Note::Tone::bad});
     for (const auto& [index, file] : run.by_index) note_missing(*file, notes);
 }
 
 /// Shards may have got unequally far: all of them have every problem up to the least distance.
 ExhaustiveCover together(const ExhaustiveCover& a, const ExhaustiveCover& b) {
+    if (a.problems == 0) return b;
+    if (b.problems == 0) return a;
     return {.problems = a.problems + b.problems,
             .compared = a.compared + b.compared,
             .distance = std::min(a.distance, b.distance),
@@ -146,10 +192,17 @@ void add_imprecise(RowRecord& sum, const RowRecord& other) {
     sum.imprecise->cases = cases;
 }
 
-/// Adds the verdict of another shard. The case of the lowest index decides, as in a whole run.
-void add(RowRecord& sum, const RowRecord& other) {
-    RowRecord stopped =
-        has_stopped(other) && (!has_stopped(sum) || *other.found_at < *sum.found_at) ? other : sum;
+bool is_bad(const RowRecord& record) {
+    return record.verdict == Verdict::failed || record.verdict == Verdict::errored ||
+           record.verdict == Verdict::vacuous;
+}
+
+using Before = bool (*)(const RowRecord&, const RowRecord&);
+
+/// Adds the verdict of another shard, or run. Of two that something stopped, `before` decides.
+void add(RowRecord& sum, const RowRecord& other, Before before) {
+    const bool takes_other = has_stopped(other) && (!has_stopped(sum) || before(other, sum));
+    const bool is_known = sum.known || other.known;
     add_parts(sum, other);
     add_imprecise(sum, other);
     if (other.wrapping && sum.wrapping)
@@ -158,42 +211,55 @@ void add(RowRecord& sum, const RowRecord& other) {
         sum.wrapping = other.wrapping;
     if (sum.exhaustive && other.exhaustive)
         sum.exhaustive = together(*sum.exhaustive, *other.exhaustive);
-    if (!has_stopped(stopped)) return;
-    sum.found_at = stopped.found_at;
-    sum.verdict = stopped.verdict;
-    sum.message = std::move(stopped.message);
-    sum.failure = std::move(stopped.failure);
-    sum.known = stopped.known;
+    else if (other.exhaustive)
+        sum.exhaustive = other.exhaustive;
+    if (!has_stopped(sum) && !takes_other) sum.known = is_known;
+    if (!takes_other) return;
+    sum.found_at = other.found_at;
+    sum.verdict = other.verdict;
+    sum.message = other.message;
+    sum.failure = other.failure;
+    sum.known = other.known;
 }
 
-/// A row that no case stopped: the counts of all shards decide.
+/// A row that no case stopped: the counts of all shards decide. That one of them had nothing to do
+/// is no reason where another had.
 void decide(RowRecord& record) {
     if (has_stopped(record)) return;
+    if (record.cases > 0)
+        for (const char* reason : reasons_of_a_shard) record.skips.erase(reason);
     auto [verdict, reason] = verdict_of(record.cases, record.passed, record.refused, record.skips);
     record.verdict = verdict;
     record.message = std::move(reason);
+    record.known &= is_bad(record);
+}
+
+std::map<RowName, RowRecord> rows_of(const Shards& run) {
+    std::map<RowName, RowRecord> rows;
+    std::set<RowName> shared;
+    for (const auto& [index, file] : run.by_index)
+        for (const auto& [name, record] : file->verdicts) {
+            const auto [row, is_new] = rows.try_emplace(name, record);
+            if (is_new) continue;
+            add(row->second, record, comes_before);
+            shared.insert(name);
+        }
+    for (const RowName& row : shared) decide(rows.at(row));
+    return rows;
 }
 
 void add_rows(std::map<RowName, RowRecord>& rows, const Shards& run) {
-    std::set<RowName> shared;
-    for (const auto& [index, file] : run.by_index)
-        for (const RowRecord& record : file->verdicts) {
-            const auto [row, is_new] = rows.try_emplace(name_of(record), record);
-            if (is_new) continue;
-            add(row->second, record);
-            shared.insert(row->first);
-        }
-    for (const RowName& row : shared) decide(rows.at(row));
+    for (const auto& [name, record] : rows_of(run)) {
+        const auto [row, is_new] = rows.try_emplace(name, record);
+        if (is_new) continue;
+        add(row->second, record, is_worse);
+        decide(row->second);
+    }
 }
 
 std::string problem_of(const RowRecord& record) {
     const std::string problem = record.of_failure("problem");
     return problem.empty() ? record.message : "at " + problem;
-}
-
-bool is_bad(const RowRecord& record) {
-    return record.verdict == Verdict::failed || record.verdict == Verdict::errored ||
-           record.verdict == Verdict::vacuous;
 }
 
 /// Twice as slow a case, of rows that take long enough to tell.
@@ -236,7 +302,7 @@ ordered_json json_of(const Note& note) {
 
 ResultFile ResultFile::read(const std::string& path) {
     std::ifstream in(path);
-    if (!in) throw UsageError("can't read " + path);
+    if (!in || std::filesystem::is_directory(path)) throw UsageError("can't read " + path);
     ResultFile file;
     file.path = path;
     std::vector<std::string> lines;
@@ -247,6 +313,10 @@ ResultFile ResultFile::read(const std::string& path) {
             const ordered_json line = ordered_json::parse(lines[i]);
             if (i == 0 && line.at("kind") != "run")
                 throw UsageError(path + " does not begin as a file of `check --json` does");
+            if (i == 0 && !line.contains("rows"))
+                throw UsageError(path +
+                                 " is of a version of gradverify that did not write what a "
+                                 "report needs");
             take_line(file, line);
         } catch (const ordered_json::parse_error&) {
             // A run that was killed may have been writing.
@@ -268,6 +338,7 @@ MergedResults merge(const std::vector<ResultFile>& files) {
     for (const Shards& run : runs_of(files)) {
         merged.runs.push_back(run.run());
         merged.runs.back().shard = {};
+        merged.runs.back().is_merged = files.size() > 1;
         note_missing(run, merged.missing);
         try {
             add_rows(rows, run);

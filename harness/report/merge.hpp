@@ -3,6 +3,7 @@
 // and machines; and what one run differs in from an earlier one.
 #pragma once
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,8 +16,10 @@ namespace gradverify {
 struct ResultFile {
     std::string path;
     RunRecord run;
-    std::vector<RowRecord> verdicts;
+    std::map<RowName, RowRecord> verdicts;
     std::map<RowName, std::int64_t> progress;  ///< cases of rows without a verdict
+    std::map<RowName, std::string> seen;       ///< failing cases of such rows
+    std::vector<std::string> remarks;          ///< on what is wrong with the run
     bool has_ended = false;                    ///< there is a summary
     bool was_interrupted = false;
     double seconds = 0.0;

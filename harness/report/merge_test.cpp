@@ -118,7 +118,7 @@ TEST_CASE("a row that a shard alone has not verified is, with the others'") {
 
 TEST_CASE("what is missing is said: shards, rows of one that was killed, summaries") {
     const RowResult one = covering({"in=9"}), other = covering({"in=9"}, "stays_in_bounds");
-    CHECK(said(merge({file_of({one, other}), file_of({one, other})}).missing).empty());
+    CHECK(said(merge({file_of({one, other}), file_of({one, other}, {}, true, 6)}).missing).empty());
     CHECK(contains(said(merge({file_of({one, other}, {1, 4})}).missing),
                    "missing: of the 4 shards of seed 5 there is no file of 1, 3, 4\n"));
     const MergedResults killed =
@@ -165,6 +165,93 @@ TEST_CASE("one shard twice is a mistake, one of another seed is another run's") 
                      other = file_of({covering({"in=9"})}, {0, 2}, true, 6);
     CHECK(contains(refusal([&] { merge({one, one}); }), "both hold shard 1/2 of seed 5"));
     CHECK(first(merge({one, other})).cases == 2);
+}
+
+TEST_CASE("of two runs what nobody knows is told, a failure before an error") {
+    RowResult known = found_at(3, "in=3");
+    known.known = true;
+    RowResult errored = result_of("plain", "repeatable", Verdict::errored, "no memory");
+    errored.found_at = 1;
+    const auto merged = [](const RowResult& one, const RowResult& other) {
+        return first(merge({file_of({one}), file_of({other}, {}, true, 6)}));
+    };
+    for (const bool turned : {false, true}) {
+        const RowResult new_one = found_at(500, "in=9");
+        const RowRecord worst = turned ? merged(new_one, known) : merged(known, new_one);
+        CHECK(worst.of_failure("problem") == "in=9");
+        CHECK_FALSE(worst.known);
+        const RowRecord failed = turned ? merged(new_one, errored) : merged(errored, new_one);
+        CHECK(failed.verdict == Verdict::failed);
+    }
+}
+
+TEST_CASE("a shard with nothing to do makes no row a skipped one") {
+    RowResult zeros = result_of("plain", "repeatable", Verdict::vacuous, "zeros"),
+              none = result_of("plain", "repeatable", Verdict::skipped, "no case in this shard");
+    zeros.cases = 1;
+    none.skips = {{"no case in this shard", 1}};
+    const RowRecord merged = first(merge({file_of({zeros}, {0, 2}), file_of({none}, {1, 2})}));
+    CHECK(merged.verdict == Verdict::vacuous);
+    zeros.known = true;
+    CHECK(first(merge({file_of({none}, {0, 2}), file_of({zeros}, {1, 2})})).known);
+    const RowRecord passed =
+        first(merge({file_of({covering({"in=9"})}, {0, 2}), file_of({zeros}, {1, 2})}));
+    CHECK(passed.verdict == Verdict::passed);
+    CHECK_FALSE(passed.known);
+}
+
+TEST_CASE("rows that were skipped or refused in every run say why") {
+    RowResult refused = result_of("plain", "repeatable", Verdict::errored, "refused");
+    refused.cases = refused.refused = 20;
+    refused.skips = {{"no plan", 20}};
+    CHECK(first(merge({file_of({refused}), file_of({refused}, {}, true, 6)})).message ==
+          "the launcher refused 40 of 40 problems; declare what it does not support (no plan)");
+    RowResult skipped = result_of("plain", "repeatable", Verdict::skipped, "no partner");
+    skipped.skips = {{"no partner", 5}};
+    CHECK(first(merge({file_of({skipped}), file_of({skipped}, {}, true, 6)})).message ==
+          "no partner");
+}
+
+TEST_CASE("a row's last line holds, and a failure that was seen alone is told") {
+    const TemporaryFile file;
+    JsonLines lines(file.path);
+    lines.write(json_of_run({.seed = 5, .program = "gradverify", .rows = two_rows}));
+    const auto write = [&](const RowResult& result) {
+        lines.write(json_of_verdict(record_of(result, "gradverify")));
+    };
+    write(result_of("plain", "repeatable", Verdict::passed));
+    write(found_at(3));
+    const RowResult other = result_of("plain", "stays_in_bounds", Verdict::passed);
+    lines.write(json_of_seen(case_of(other), Outcome::failed("differs")));
+    const MergedResults merged = merge({ResultFile::read(file.path)});
+    REQUIRE(merged.records.size() == 1);
+    CHECK(first(merged).verdict == Verdict::failed);
+    CHECK(first(merged).cases == 20);
+    CHECK(contains(said(merged.missing),
+                   "FAILED toy.forward/plain, stays_in_bounds on cpu, before its run was ended: "
+                   "gradverify repro 'v1:toy.forward/plain:stays_in_bounds:cpu:n=2,in=3:"));
+}
+
+TEST_CASE("files that can't be put together are refused") {
+    const RowResult one = covering({"in=9"});
+    const ResultFile file = file_of({one});
+    CHECK(contains(refusal([&] { merge({file, file}); }), "both hold the run of seed 5"));
+    ResultFile merged = file;
+    merged.run.is_merged = true;
+    CHECK(contains(refusal([&] { merge({merged}); }), "is of many runs; give the files"));
+    const TemporaryFile old(R"({"kind":"run","seed":5,"devices":["cpu"]})");
+    CHECK(contains(refusal([&] { ResultFile::read(old.path); }), "is of a version of gradverify"));
+    ResultFile other_factors = file_of({one}, {0, 2});
+    PairsByRank reach;
+    reach.emplace(1, LevelPairs(std::vector<Factor>{{.name = "z", .levels = {"0"}, .slots = {}}}));
+    other_factors.verdicts.begin()->second.within_reach =
+        std::make_shared<const PairsByRank>(std::move(reach));
+    CHECK(contains(refusal([&] { merge({other_factors, file_of({one}, {1, 2})}); }),
+                   "does not go with the others"));
+    // Shards of which one was told to do something else are two runs, each of them in parts.
+    ResultFile strict = file_of({one}, {1, 2});
+    strict.run.how = "strict";
+    CHECK(merge({file_of({one}, {0, 2}), strict}).missing.size() >= 2);
 }
 
 TEST_CASE("a run is held against an earlier one") {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <set>
@@ -32,12 +33,14 @@ std::uint64_t parse_word(std::string_view text) {
 template <class Words>
 std::string print_words(const Words& words) {
     std::vector<std::string> texts;
+    texts.reserve(words.size());
     for (const std::uint64_t word : words) texts.push_back(word == 0 ? "" : print_word(word));
     return joined(texts, ",");
 }
 
 std::vector<std::uint64_t> parse_words(const std::string& text) {
     std::vector<std::uint64_t> words;
+    if (text.empty()) return words;
     for (const std::string_view word : split(text, ','))
         words.push_back(word.empty() ? 0 : parse_word(word));
     return words;
@@ -100,7 +103,8 @@ void take_rank(RowRecord& record, PairsByRank& reach, const ordered_json& object
     const std::vector<Factor> factors = factors_from(object.at("factors"));
     if (object.contains("met")) {
         std::vector<SlotCoverage> slots;
-        for (const ordered_json& slot : object.at("slots")) slots.push_back(slot_from(slot));
+        for (const ordered_json& slot : object.value("slots", ordered_json::array()))
+            slots.push_back(slot_from(slot));
         record.coverage.add(rank,
                             RankCoverage(std::move(slots), {factors, parse_words(object["met"])}));
     }
@@ -108,11 +112,18 @@ void take_rank(RowRecord& record, PairsByRank& reach, const ordered_json& object
         reach.emplace(rank, LevelPairs(factors, parse_words(object["within_reach"])));
 }
 
+/// What was met is held against what is within reach by the places of factors and levels.
+void require_one_kernel(const RowRecord& record) {
+    if (!record.within_reach) return;
+    for (const auto& [rank, met] : record.coverage.ranks())
+        if (const auto reach = record.within_reach->find(rank); reach != record.within_reach->end())
+            LevelPairs(met.pairs()).add(reach->second);  // throws
+}
+
 }  // namespace
 
 ordered_json json_of_parts(const RowRecord& record) {
-    ordered_json parts{{"skips", record.skips},
-                       {"errors", json_of(record.error_over_bound)},
+    ordered_json parts{{"errors", json_of(record.error_over_bound)},
                        {"multiply_adds", json_of(record.multiply_adds)},
                        {"least_ulps", json_of_number(record.sensitivity.least_ulps)},
                        {"median_ulps", json_of(record.sensitivity.medians)},
@@ -135,14 +146,13 @@ ordered_json json_of_parts(const RowRecord& record) {
 }
 
 void take_parts(RowRecord& record, const ordered_json& parts) {
-    record.skips = parts.at("skips").get<std::map<std::string, std::int64_t>>();
     record.error_over_bound = distribution_from(parts.at("errors"));
     record.multiply_adds = distribution_from(parts.at("multiply_adds"));
     record.sensitivity = {.least_ulps = number_of(parts.at("least_ulps")),
                           .medians = distribution_from(parts.at("median_ulps"))};
     record.conditions = parts.at("conditions");
-    if (const std::string hashes = parts.at("problems"); !hashes.empty())
-        for (const std::uint64_t hash : parse_words(hashes)) record.coverage.add_hash(hash);
+    for (const std::uint64_t hash : parse_words(parts.at("problems")))
+        record.coverage.add_hash(hash);
     PairsByRank reach;
     for (const ordered_json& of : parts.at("ranks")) take_rank(record, reach, of);
     if (!reach.empty()) record.within_reach = std::make_shared<const PairsByRank>(std::move(reach));
@@ -159,6 +169,10 @@ void add_parts(RowRecord& sum, const RowRecord& other) {
     sum.sensitivity.add(other.sensitivity);
     sum.coverage.add(other.coverage);
     if (!sum.within_reach) sum.within_reach = other.within_reach;
+    require_one_kernel(sum);
+    for (const std::string& problem : other.left_out)
+        if (std::ranges::find(sum.left_out, problem) == sum.left_out.end())
+            sum.left_out.push_back(problem);
     if (sum.conditions.empty()) sum.conditions = other.conditions;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "harness/base/text.hpp"
+#include "harness/cases/compare.hpp"
 #include "harness/registry/element_types.hpp"
 #include "harness/report/failure.hpp"
 #include "harness/report/json_numbers.hpp"
@@ -72,6 +73,18 @@ ordered_json tensors_of(const Kernel& kernel, const Problem& problem) {
     return tensors;
 }
 
+/// The elements of the inputs that are not zero; null where they are drawn.
+ordered_json data_of(const Kernel& kernel, const Case& checked) {
+    if (!checked.data.is_explicit) return nullptr;
+    ordered_json elements = ordered_json::array();
+    for (const DataElement& one : checked.data.elements)
+        elements.push_back(
+            {{"tensor", one.tensor},
+             {"index", unflatten(one.index, kernel.op->sizes_of(one.tensor, checked.problem))},
+             {"value", json_of_number(one.value)}});
+    return elements;
+}
+
 void add_evidence(ordered_json& object, const Outcome& outcome) {
     if (outcome.is_of_two_calls) object["two_calls"] = true;
     for (const WrongElement& element : outcome.worst)
@@ -121,6 +134,8 @@ ordered_json failure_of(const RowResult& result, const std::string& program) {
     add_explanation(object, failure);
     object["parameters"] = parameters_of(problem);
     object["tensors"] = tensors_of(*result.row.kernel, problem);
+    if (ordered_json data = data_of(*result.row.kernel, failure.smallest); !data.is_null())
+        object["data"] = std::move(data);
     add_evidence(object, failure.outcome);
     add_source(object, failure.outcome.message);
     if (result.found && result.found->drawn.problem != problem) {

@@ -51,6 +51,8 @@ TEST_CASE("the JSON results are a run, verdicts and a summary") {
                   {"kernel", "toy.forward/plain"},
                   {"property", "repeatable"},
                   {"device", "cpu"},
+                  {"file", "kernels/plain.cu"},
+                  {"line", 7},
                   {"verdict", "passed"},
                   {"cases", 20},
                   {"passed", 20},
@@ -59,6 +61,7 @@ TEST_CASE("the JSON results are a run, verdicts and a summary") {
     RowResult refusing = result_of("tree_reduction", "repeatable", Verdict::skipped, "time");
     refusing.refused = 3;
     expected.update({{"kernel", "toy.forward/tree_reduction"},
+                     {"file", "kernels/tree_reduction.cu"},
                      {"verdict", "skipped"},
                      {"message", "time"},
                      {"refused", 3},
@@ -140,7 +143,7 @@ TEST_CASE("a failure's line has the case that repro accepts, and whether it is m
     };
     json line = line_of({certified, 7, 7});
     // What the page draws has tests of its own.
-    for (const char* field : {"file", "line", "parameters", "tensors", "report"}) {
+    for (const char* field : {"file", "line", "parameters", "tensors", "data", "report"}) {
         CHECK(line.contains(field));
         line.erase(field);
     }
@@ -166,7 +169,7 @@ TEST_CASE("a failure's line has the case that repro accepts, and whether it is m
                  {"smaller", 9},
                  {"smaller_is_least", true}});
     json boxed_line = line_of({boxed, 3, 9, true});
-    for (const char* field : {"file", "line", "parameters", "tensors", "report"})
+    for (const char* field : {"file", "line", "parameters", "tensors", "data", "report"})
         boxed_line.erase(field);
     CHECK(boxed_line == line);
     CHECK(line_of({none, 3, 9}).at("minimal") == false);
@@ -213,6 +216,7 @@ TEST_CASE("a failure's line has what draws it: parameters, tensors, elements and
           json{{"name", "in_w"}, {"parameter", "in"}, {"axis", 0}, {"side", "none"}, {"value", 3}});
     CHECK(line.at("tensors").at(2) ==
           json{{"name", "y"}, {"role", "output"}, {"dtype", "f32"}, {"sizes", {2, 3}}});
+    CHECK(line.at("data") == json{{{"tensor", "x"}, {"index", {0, 0}}, {"value", 1.0}}});
     CHECK(line.at("worst") == json{{{"tensor", "y"},
                                     {"index", {1, 0}},
                                     {"got", "nan"},

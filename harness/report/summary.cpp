@@ -234,9 +234,11 @@ std::string summarize(const std::vector<std::string>& properties,
     text += exhaustive_lines(records) + error_lines(records) + missed_lines(records) +
             lines_of_notes(records, absent);
     const Counts counts = count(records);
-    text +=
-        fmt::format("{} cases, median {:.0f} multiply-adds, in {:.1f} s\n{} rows: ", counts.cases,
-                    multiply_adds.quantile(0.5), seconds, records.size());
+    text += fmt::format("{} cases{}, in {:.1f} s\n{} rows: ", counts.cases,
+                        multiply_adds.empty() ? std::string()
+                                              : fmt::format(", median {:.0f} multiply-adds",
+                                                            multiply_adds.quantile(0.5)),
+                        seconds, records.size());
     std::vector<std::string> words;
     for (const Verdict verdict :
          {Verdict::passed, Verdict::failed, Verdict::vacuous, Verdict::errored, Verdict::skipped})

@@ -208,10 +208,12 @@ class Check {
     /// On whatever device the row has.
     void add_known(Serving& serving) const {
         const Row& row = serving.result.row;
-        for (Case known : options_.known_cases) {
+        for (const Case& known : options_.known_cases) {
             if (known.kernel != row.kernel->name || known.property != row.property->name) continue;
-            known.device = row.device;
-            serving.known.push_back(std::move(known));
+            Case here = known;
+            here.device = row.device;
+            if (std::ranges::find(serving.known, here) == serving.known.end())
+                serving.known.push_back(std::move(here));
         }
     }
 
@@ -220,6 +222,7 @@ class Check {
         const Shard& shard = options_.shard;
         std::int64_t sum = 0;
         if (options_.exhaustive) return 0;
+        for (const Serving& serving : rows_) sum += std::ssize(serving.known);
         for (const Serving& serving : rows_)
             if (serving.cases > shard.index)
                 sum += (serving.cases - 1 - shard.index) / shard.count + 1;
@@ -497,11 +500,24 @@ class Check {
         }
     }
 
+    /// A known case that does not fail tells nothing of what was drawn; one that errs is stale.
+    void count_known(Serving& serving, std::int64_t index, const Case& known,
+                     const Outcome& outcome) {
+        serving.result.seconds += outcome.seconds_total;
+        if (outcome.verdict == Verdict::failed) {
+            ++serving.result.cases;
+            stop(serving, index, {known, outcome});
+        } else if (outcome.verdict == Verdict::errored) {
+            serving.result.left_out.push_back(known.print() + ": " + outcome.message);
+        }
+    }
+
     void count(Serving& serving, std::int64_t index, const Case& drawn, const Outcome& outcome) {
+        if (index < 0) return count_known(serving, index, drawn, outcome);
         RowResult& result = serving.result;
         ++result.cases;
         result.seconds += outcome.seconds_total;
-        if (serving.walk && index >= 0 && outcome.verdict != Verdict::failed &&
+        if (serving.walk && outcome.verdict != Verdict::failed &&
             outcome.verdict != Verdict::errored)
             serving.walk->answered(index, outcome.verdict);
         switch (outcome.verdict) {

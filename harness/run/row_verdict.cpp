@@ -15,7 +15,8 @@ bool is_mostly_refused(std::int64_t cases, std::int64_t refused) {
     return cases >= 10 && 10 * refused > 9 * cases;
 }
 
-const std::string& most_common(const std::map<std::string, std::int64_t>& skips) {
+std::string most_common(const std::map<std::string, std::int64_t>& skips) {
+    if (skips.empty()) return "for no known reason";
     const auto by_count = [](const auto& skip) { return skip.second; };
     return std::ranges::max_element(skips, {}, by_count)->first;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
@@ -21,7 +22,7 @@ struct System {
     std::int64_t first;  ///< index of the first process
 };
 
-// Those that are set by hand come first; then what is innermost: ranks inside of an array's task.
+// Those that are set by hand come first. One process alone is no shard.
 constexpr System systems[] = {{"GRADVERIFY_SHARD_INDEX", "GRADVERIFY_SHARD_COUNT", 0},
                               {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", 0},
                               {"PMI_RANK", "PMI_SIZE", 0},
@@ -46,22 +47,21 @@ Shard checked(std::int64_t index, std::int64_t count, const std::string& told) {
 /// An array's task ids may begin anywhere and have gaps.
 std::optional<Shard> shard_of_slurm(const Environment& environment) {
     const auto id = number_in(environment, "SLURM_ARRAY_TASK_ID");
+    const std::int64_t rank = number_in(environment, "SLURM_PROCID").value_or(0),
+                       ranks = number_in(environment, "SLURM_NTASKS").value_or(1);
     if (!id) {
-        const auto rank = number_in(environment, "SLURM_PROCID"),
-                   ranks = number_in(environment, "SLURM_NTASKS");
-        if (!rank || !ranks || *ranks == 1) return std::nullopt;
-        return checked(*rank, *ranks,
-                       fmt::format("SLURM_PROCID={} of SLURM_NTASKS={}", *rank, *ranks));
+        if (ranks == 1) return std::nullopt;
+        return checked(rank, ranks, fmt::format("SLURM_PROCID={} of SLURM_NTASKS={}", rank, ranks));
     }
     const std::int64_t first = number_in(environment, "SLURM_ARRAY_TASK_MIN").value_or(0),
                        step = number_in(environment, "SLURM_ARRAY_TASK_STEP").value_or(1);
     const auto count = number_in(environment, "SLURM_ARRAY_TASK_COUNT");
-    if (!count || step < 1 || (*id - first) % step != 0)
+    if (!count || *count == 1 || step < 1 || (*id - first) % step != 0)
         throw UsageError(fmt::format(
             "--shard auto: SLURM_ARRAY_TASK_ID={} needs SLURM_ARRAY_TASK_COUNT, _MIN and _STEP, "
-            "and an array of ids at one distance",
+            "and an array of several ids at one distance; for one of them again, give i/n",
             *id));
-    return checked((*id - first) / step, *count,
+    return checked((*id - first) / step * ranks + rank, *count * ranks,
                    fmt::format("task {} of an array of {}", *id, *count));
 }
 
@@ -73,6 +73,7 @@ Shard shard_told_by(const Environment& environment) {
         if (!count)
             throw UsageError(
                 fmt::format("--shard auto: {} is set, and {} is not", system.index, system.count));
+        if (*count == 1 && system.count != std::string_view("GRADVERIFY_SHARD_COUNT")) continue;
         return checked(*index - system.first, *count,
                        fmt::format("{}={} of {}={}", system.index, *index, system.count, *count));
     }

@@ -46,6 +46,12 @@ TEST_CASE("a shard is told by what starts many processes") {
         {"SLURM_ARRAY_TASK_STEP", "2"}, {"SLURM_ARRAY_TASK_COUNT", "5"},
         {"SLURM_PROCID", "0"},          {"SLURM_NTASKS", "1"}};
     CHECK(shard("auto", array) == "2/5");
+    auto ranks = array;
+    ranks["SLURM_PROCID"] = "1", ranks["SLURM_NTASKS"] = "2";
+    CHECK(shard("auto", ranks) == "5/10");
+    auto alone_in_mpi = array;
+    alone_in_mpi.insert({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}});
+    CHECK(shard("auto", alone_in_mpi) == "2/5");
     auto by_hand = array;
     by_hand.insert({{"GRADVERIFY_SHARD_INDEX", "6"}, {"GRADVERIFY_SHARD_COUNT", "7"}});
     CHECK(shard("auto", by_hand) == "6/7");
@@ -61,6 +67,8 @@ TEST_CASE("an environment that tells no shard is said to") {
           "--shard auto: PMI_RANK=4 of PMI_SIZE=4 is no shard of at most 1000000");
     CHECK(shard("auto", {{"CI_NODE_INDEX", "one"}}) ==
           "--shard auto: CI_NODE_INDEX=one is no number");
+    CHECK(shard("auto", {{"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_ARRAY_TASK_COUNT", "1"}})
+              .starts_with("--shard auto: SLURM_ARRAY_TASK_ID=3 needs"));
     CHECK(shard("auto", {{"SLURM_ARRAY_TASK_ID", "3"}})
               .starts_with("--shard auto: SLURM_ARRAY_TASK_ID=3 needs SLURM_ARRAY_TASK_COUNT"));
 }
