@@ -150,6 +150,8 @@ refused 's1.json is given twice' report s1.json s2.json --html s1.json
 refused 'x is given twice' check --json x --html x
 expect 1 out '^0 rows' report none.json
 refused "can't read nowhere.json" report nowhere.json
+expect 1 out '^missing: ' report s1.json --json part.json
+refused 'part.json was written by .report.; give the files' report part.json
 refused 'line 1 of r.xml is not JSON' report r.xml
 refused 'FILE is required' report
 expect 0 out passed check "${whole[@]}" --sarif r.sarif --cases-log cases.json

@@ -23,9 +23,9 @@ struct RunRecord {
     std::vector<std::string> devices;
     std::string program;  ///< begins a line to paste
     Shard shard{};
-    std::string how{};            ///< `1000 cases, strict`: what shards must have in common
-    bool is_merged = false;       ///< it is of many runs, and can't be put together with others
-    std::vector<RowName> rows{};  ///< that it is to give a verdict of
+    std::string how{};                  ///< `1000 cases, strict`: what shards must have in common
+    bool is_merged = false;             ///< by `report`, which has no use for it any more
+    std::vector<RowName> rows{};        ///< that it is to give a verdict of
     std::vector<std::string> absent{};  ///< kernels that it does not run, a sentence each
 };
 

@@ -88,8 +88,9 @@ std::vector<Shards> runs_of(const std::vector<ResultFile>& files) {
     std::vector<Shards> runs;
     for (const ResultFile& file : files) {
         if (file.run.is_merged)
-            throw UsageError(file.path +
-                             " is of many runs; give the files that it was put together from");
+            throw UsageError(
+                file.path +
+                " was written by `report`; give the files that it was put together from");
         const Shard& shard = file.run.shard;
         if (shard.count == 1) {
             for (const Shards& other : runs)
@@ -338,7 +339,7 @@ MergedResults merge(const std::vector<ResultFile>& files) {
     for (const Shards& run : runs_of(files)) {
         merged.runs.push_back(run.run());
         merged.runs.back().shard = {};
-        merged.runs.back().is_merged = files.size() > 1;
+        merged.runs.back().is_merged = true;
         note_missing(run, merged.missing);
         try {
             add_rows(rows, run);

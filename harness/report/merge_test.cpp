@@ -238,7 +238,7 @@ TEST_CASE("files that can't be put together are refused") {
     CHECK(contains(refusal([&] { merge({file, file}); }), "both hold the run of seed 5"));
     ResultFile merged = file;
     merged.run.is_merged = true;
-    CHECK(contains(refusal([&] { merge({merged}); }), "is of many runs; give the files"));
+    CHECK(contains(refusal([&] { merge({merged}); }), "was written by `report`; give the files"));
     const TemporaryFile old(R"({"kind":"run","seed":5,"devices":["cpu"]})");
     CHECK(contains(refusal([&] { ResultFile::read(old.path); }), "is of a version of gradverify"));
     ResultFile other_factors = file_of({one}, {0, 2});

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <utility>
+#include <tuple>
 
 #include "harness/base/text.hpp"
 #include "harness/report/summary.hpp"
@@ -21,11 +21,11 @@ struct OfKernel {
     SensitivityOfCases sensitivity;
 };
 
-/// Pairs of levels; where these are equal, problems.
-std::pair<std::int64_t, std::int64_t> covered(const RowRecord& record) {
+/// Pairs of levels; where these are equal, problems, and then anything that tells rows apart.
+std::tuple<std::int64_t, std::int64_t, std::string> covered(const RowRecord& record) {
     std::int64_t pairs = 0;
     for (const auto& [rank, met] : record.coverage.ranks()) pairs += met.pairs().count();
-    return {pairs, record.coverage.problems()};
+    return {pairs, record.coverage.problems(), record.property};
 }
 
 /// The largest block size by which every parameter that is as large left every remainder; 1: none.
