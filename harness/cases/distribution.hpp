@@ -29,7 +29,6 @@ class Distribution {
 
     /// The value that a share of them does not exceed, less than 2.2 % below it; 0 for none.
     double quantile(double share) const;
-    double least() const { return quantile(0.0); }
 
   private:
     std::int64_t zeros_ = 0, infinite_ = 0;

@@ -58,7 +58,9 @@ void print_failures(const std::vector<RowRecord>& records) {
         if (told.insert({record.kernel_on_device(), problem}).second)
             say("\n" + text);
         else
-            say(wrapped(fmt::format("  also       {}: {}", record.property, record.message), 13) +
+            say(wrapped(fmt::format("  also       {} of {}, at {}: {}", record.property,
+                                    record.kernel_on_device(), problem, record.message),
+                        13) +
                 "\n");
     }
 }

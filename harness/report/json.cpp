@@ -231,9 +231,8 @@ RunRecord run_from(const ordered_json& line) {
     if (line.contains("shard")) {
         run.shard = {.index = line["shard"].at("index").get<std::int64_t>() - 1,
                      .count = line["shard"].at("count")};
-        constexpr std::int64_t shards_maximum = 1'000'000;
         if (run.shard.index < 0 || run.shard.index >= run.shard.count ||
-            run.shard.count > shards_maximum)
+            run.shard.count > Shard::most)
             throw std::invalid_argument("there is no such shard");
     }
     for (const ordered_json& row : line.at("rows"))

@@ -13,6 +13,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
 #include "harness/report/parts.hpp"
+#include "harness/run/row_verdict.hpp"
 
 namespace gradverify {
 
@@ -22,9 +23,6 @@ namespace {
 
 // Rows that are named one by one; more are counted.
 constexpr std::size_t most_named = 5;
-// Why a row has no case in one shard, though it has some in others.
-constexpr const char* reasons_of_a_shard[] = {
-    "no case in this shard", "supports no problem up to this distance in this shard"};
 
 RowName name_of(const RowRecord& record) { return {record.kernel, record.property, record.device}; }
 
@@ -228,7 +226,8 @@ void add(RowRecord& sum, const RowRecord& other, Before before) {
 void decide(RowRecord& record) {
     if (has_stopped(record)) return;
     if (record.cases > 0)
-        for (const char* reason : reasons_of_a_shard) record.skips.erase(reason);
+        for (const char* reason : {no_case_in_shard, no_problem_in_shard})
+            record.skips.erase(reason);
     auto [verdict, reason] = verdict_of(record.cases, record.passed, record.refused, record.skips);
     record.verdict = verdict;
     record.message = std::move(reason);

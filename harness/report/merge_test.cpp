@@ -182,6 +182,8 @@ TEST_CASE("of two runs what nobody knows is told, a failure before an error") {
         CHECK_FALSE(worst.known);
         const RowRecord failed = turned ? merged(new_one, errored) : merged(errored, new_one);
         CHECK(failed.verdict == Verdict::failed);
+        const RowRecord unknown = turned ? merged(known, errored) : merged(errored, known);
+        CHECK(unknown.verdict == Verdict::errored);
     }
 }
 

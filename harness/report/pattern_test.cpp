@@ -43,6 +43,7 @@ TEST_CASE("edges and stretches of an axis are told") {
 
 TEST_CASE("what follows no rule, or needs none, is not put into words") {
     CHECK(pattern({3, 3}, "#...#...#").empty());
+    CHECK(pattern({3, 3}, "##.#.....").empty());
     CHECK(pattern({9}, "#.##..#.#").empty());
     CHECK(pattern({4}, "####").empty());
     CHECK(pattern({4}, ".#..").empty());

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/run/check.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <deque>
 #include <limits>
@@ -16,6 +14,7 @@
 #include "harness/run/bugs.hpp"
 #include "harness/run/draw_ahead.hpp"
 #include "harness/run/redraw.hpp"
+#include "harness/run/row_verdict.hpp"
 #include "harness/run/shrink_in_workers.hpp"
 #include "harness/run/time_budget.hpp"
 #include "harness/run/turns.hpp"
@@ -55,25 +54,6 @@ struct Serving {
     std::optional<Shrunk> begun;  ///< after its first share shrinking goes on here
 };
 
-/// How many times the bound of the operator's formula an element is off.
-double times_bound(const Imprecision& found) {
-    return std::abs(found.worst.got - found.worst.want) / found.worst.bound;
-}
-
-void note_imprecision(RowResult& result, const Case& drawn, const Imprecision& found) {
-    if (!result.imprecise) result.imprecise = {.cases = 0, .worst = drawn, .found = found};
-    ++result.imprecise->cases;
-    if (times_bound(found) <= times_bound(result.imprecise->found)) return;
-    result.imprecise->worst = drawn;
-    result.imprecise->found = found;
-}
-
-void note_overflows(RowResult& result, const std::string& overflows) {
-    if (overflows.empty()) return;
-    if (!result.wrapping) result.wrapping = {.cases = 0, .overflows = overflows};
-    ++result.wrapping->cases;
-}
-
 /// Places of the rows, the suite's first property first.
 std::vector<std::size_t> by_property(const Suite& suite, const std::vector<Row>& rows) {
     std::vector<std::size_t> order(rows.size());
@@ -83,20 +63,6 @@ std::vector<std::size_t> by_property(const Suite& suite, const std::vector<Row>&
         return std::ranges::find(first, rows[i].property) - first.begin();
     });
     return order;
-}
-
-/// The verdict of a row that nothing has stopped.
-void decide(RowResult& result) {
-    auto [verdict, reason] = verdict_of(result.cases, result.passed, result.refused, result.skips);
-    if (interrupt_signal() != 0) {
-        verdict = Verdict::skipped;
-        reason = "interrupted";
-        if (result.passed > 0)
-            reason +=
-                fmt::format(" after {} cases, of which {} passed", result.cases, result.passed);
-    }
-    result.verdict = verdict;
-    result.message = std::move(reason);
 }
 
 class Check {
@@ -199,7 +165,7 @@ class Check {
         else if (!options_.problems.empty() && serving.problems.empty())
             ++serving.result.skips["supports none of the given problems"];
         else if (serving.next_index >= serving.cases)
-            ++serving.result.skips["no case in this shard"];
+            ++serving.result.skips[no_case_in_shard];
         serving.open = serving.result.skips.empty();
         if (options_.shard.index == 0) add_known(serving);
         return serving;
@@ -331,8 +297,7 @@ class Check {
             serving.next_index = step->index + 1;
             return submit(which, step->index, work_of(step->dense));
         }
-        if (serving.next_index == options_.shard.index)
-            ++serving.result.skips["supports no problem up to this distance in this shard"];
+        if (serving.next_index == options_.shard.index) ++serving.result.skips[no_problem_in_shard];
         close(serving);
     } catch (const std::exception& wrong) {
         stop(serving, serving.next_index, {{}, Outcome::errored(drawing_threw + wrong.what())});
@@ -522,14 +487,7 @@ class Check {
             serving.walk->answered(index, outcome.verdict);
         switch (outcome.verdict) {
             case Verdict::passed:
-                ++result.passed;
-                note_overflows(result, outcome.overflows);
-                if (serving.runs_alone) break;  // its problems are unlike all others
-                result.error_over_bound.add(outcome.error_over_bound);
-                result.multiply_adds.add(outcome.multiply_adds);
-                if (outcome.sensitivity) result.sensitivity.add(*outcome.sensitivity);
-                result.coverage.add(*result.row.kernel, drawn.problem);
-                if (outcome.imprecision) note_imprecision(result, drawn, *outcome.imprecision);
+                note_passed(result, drawn, outcome, serving.runs_alone);
                 break;
             case Verdict::vacuous:
                 // An empty problem can come to nothing else.
@@ -551,7 +509,7 @@ class Check {
         RowResult& result = serving.result;
         if (serving.walk) result.exhaustive = serving.walk->cover();
         if (serving.stops.empty()) {
-            decide(result);
+            decide_verdict(result);
             if (result.verdict == Verdict::passed)
                 result.within_reach = suite_.pairs_within_reach(result.row);
         } else {

@@ -106,16 +106,6 @@ struct CheckObserver {
     std::function<void(std::int64_t done, std::int64_t most, std::int64_t failed)> progressed;
 };
 
-struct VerdictAndReason {
-    Verdict verdict = Verdict::skipped;
-    std::string reason;
-};
-
-/// The verdict of a row that neither a failure nor an error has ended. `skips`: how many of its
-/// cases were skipped, by reason.
-VerdictAndReason verdict_of(std::int64_t cases, std::int64_t passed, std::int64_t refused,
-                            const std::map<std::string, std::int64_t>& skips);
-
 /// Serves the rows round robin, one case each first, the suite's first property before the second;
 /// a row ends at its first failure or error, the one of lowest index. A failure is shrunk by one
 /// worker as soon as every row has had its first case, while the others (or the only one, by turns)

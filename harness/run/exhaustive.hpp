@@ -15,6 +15,7 @@ namespace gradverify {
 
 /// The share of every row that one machine takes: cases with i % count == index.
 struct Shard {
+    static constexpr std::int64_t most = 1'000'000;
     std::int64_t index = 0, count = 1;
 };
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict of a row that neither a failure nor an error has ended.
+#include "harness/run/row_verdict.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
-#include "harness/run/check.hpp"
+#include "harness/base/interrupt.hpp"
 
 namespace gradverify {
 
@@ -19,6 +22,25 @@ std::string most_common(const std::map<std::string, std::int64_t>& skips) {
     if (skips.empty()) return "for no known reason";
     const auto by_count = [](const auto& skip) { return skip.second; };
     return std::ranges::max_element(skips, {}, by_count)->first;
+}
+
+/// How many times the bound of the operator's formula an element is off.
+double times_bound(const Imprecision& found) {
+    return std::abs(found.worst.got - found.worst.want) / found.worst.bound;
+}
+
+void note_imprecision(RowResult& result, const Case& drawn, const Imprecision& found) {
+    if (!result.imprecise) result.imprecise = {.cases = 0, .worst = drawn, .found = found};
+    ++result.imprecise->cases;
+    if (times_bound(found) <= times_bound(result.imprecise->found)) return;
+    result.imprecise->worst = drawn;
+    result.imprecise->found = found;
+}
+
+void note_overflows(RowResult& result, const std::string& overflows) {
+    if (overflows.empty()) return;
+    if (!result.wrapping) result.wrapping = {.cases = 0, .overflows = overflows};
+    ++result.wrapping->cases;
 }
 
 }  // namespace
@@ -36,6 +58,30 @@ VerdictAndReason verdict_of(std::int64_t cases, std::int64_t passed, std::int64_
     if (cases == 0 && skipped == 0) return {Verdict::skipped, "time"};
     if (skipped >= cases) return {Verdict::skipped, most_common(skips)};
     return {Verdict::vacuous, "no case compared a non-zero expected value"};
+}
+
+void decide_verdict(RowResult& result) {
+    auto [verdict, reason] = verdict_of(result.cases, result.passed, result.refused, result.skips);
+    if (interrupt_signal() != 0) {
+        verdict = Verdict::skipped;
+        reason = "interrupted";
+        if (result.passed > 0)
+            reason +=
+                fmt::format(" after {} cases, of which {} passed", result.cases, result.passed);
+    }
+    result.verdict = verdict;
+    result.message = std::move(reason);
+}
+
+void note_passed(RowResult& result, const Case& drawn, const Outcome& outcome, bool draws_its_own) {
+    ++result.passed;
+    note_overflows(result, outcome.overflows);
+    if (draws_its_own) return;
+    result.error_over_bound.add(outcome.error_over_bound);
+    result.multiply_adds.add(outcome.multiply_adds);
+    if (outcome.sensitivity) result.sensitivity.add(*outcome.sensitivity);
+    result.coverage.add(*result.row.kernel, drawn.problem);
+    if (outcome.imprecision) note_imprecision(result, drawn, *outcome.imprecision);
 }
 
 }  // namespace gradverify

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a row comes to that neither failed nor errored, at the edges of each verdict.
-#include <doctest/doctest.h>
+#include "harness/run/row_verdict.hpp"
 
-#include "harness/run/check.hpp"
+#include <doctest/doctest.h>
 
 namespace {
 

@@ -13,8 +13,6 @@ namespace gradverify {
 
 namespace {
 
-constexpr std::int64_t shards_maximum = 1'000'000;
-
 /// Variables with which a system tells each of many processes which one it is.
 struct System {
     const char* index;
@@ -38,9 +36,9 @@ std::optional<std::int64_t> number_in(const Environment& environment, const std:
 }
 
 Shard checked(std::int64_t index, std::int64_t count, const std::string& told) {
-    if (index < 0 || index >= count || count > shards_maximum)
+    if (index < 0 || index >= count || count > Shard::most)
         throw UsageError(
-            fmt::format("--shard auto: {} is no shard of at most {}", told, shards_maximum));
+            fmt::format("--shard auto: {} is no shard of at most {}", told, Shard::most));
     return {.index = index, .count = count};
 }
 
@@ -98,9 +96,9 @@ Shard parse_shard(const std::string& text, const Environment& environment) {
     const auto parts = split(text, '/');
     const std::int64_t index = parse_int(parts.front()).value_or(0);
     const std::int64_t count = parts.size() == 2 ? parse_int(parts[1]).value_or(0) : 0;
-    if (index < 1 || index > count || count > shards_maximum)
+    if (index < 1 || index > count || count > Shard::most)
         throw UsageError(fmt::format("--shard {} is not auto, nor i/n with 1 <= i <= n <= {}", text,
-                                     shards_maximum));
+                                     Shard::most));
     return {.index = index - 1, .count = count};
 }
 
