@@ -19,7 +19,9 @@
 #include "harness/base/text.hpp"
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/device.hpp"
+#include "harness/devices/exchange.hpp"
 #include "harness/workers/compute_sanitizer.hpp"
+#include "harness/workers/fork_server.hpp"
 #include "harness/workers/protocol.hpp"
 #include "harness/workers/worker.hpp"
 
@@ -227,10 +229,29 @@ class Obedient : public CaseServer {
     }
 };
 
+/// Plays an owner of a device that ends in the first call of its first client.
+int die_in_first_call() {
+    serve_forks();
+    std::string request;
+    for (char byte = 0; read(worker_request_fd, &byte, 1) == 1 && byte != '\n';) request += byte;
+    const auto asked = std::get<ServeClients>(decode_request(request));
+    const Exchange exchange(worker_exchange_fd, asked.slots);
+    ++exchange.head().rounds;
+    exchange.head().in_hand = 1;
+    _exit(3);
+}
+
 }  // namespace
+
+std::vector<std::string> test_worker_command() { return {"/proc/self/exe", "test-worker"}; }
+
+std::vector<std::string> dying_owner_command() {
+    return {"/proc/self/exe", "test-worker", "dying-owner"};
+}
 
 std::optional<int> run_as_test_worker(int argc, char** argv) {
     if (argc < 2 || std::string_view(argv[1]) != "test-worker") return std::nullopt;
+    if (argc > 2 && std::string_view(argv[2]) == "dying-owner") return die_in_first_call();
     const Obedient server;
     if (argc < 5) return worker_main(server);
     const SanitizerOptions sanitizer{argv[2], argv[3], argv[4]};

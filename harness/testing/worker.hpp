@@ -13,6 +13,8 @@ namespace gradverify {
 std::optional<int> run_as_test_worker(int argc, char** argv);
 
 /// This test executable as a test worker.
-inline std::vector<std::string> test_worker_command() { return {"/proc/self/exe", "test-worker"}; }
+std::vector<std::string> test_worker_command();
+/// The same as an owner that ends in its first call.
+std::vector<std::string> dying_owner_command();
 
 }  // namespace gradverify

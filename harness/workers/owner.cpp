@@ -48,10 +48,11 @@ void DeviceOwner::answered(const Task& task) { history_.add(task); }
 
 void DeviceOwner::start() {
     exchange_.head().ends = false;
+    // Before it runs: it may have made its first call, and died of it, before this thread goes on.
+    rounds_at_start_ = exchange_.head().rounds;
     process_.start(command_, false, memory_.get(), forks_.get());
     process_.send(encode(ServeClients{.device = device_, .slots = clients_}));
     asked_.assign(static_cast<std::size_t>(clients_), {});
-    rounds_at_start_ = exchange_.head().rounds;
 }
 
 /// An owner that makes no call can't reach the device, or can't be started.

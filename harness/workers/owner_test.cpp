@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the driver makes of the deaths of owners that were making a call. testing/worker.cpp has the
+// fake owner.
+#include "harness/workers/owner.hpp"
+
+#include <doctest/doctest.h>
+#include <sched.h>
+
+#include <chrono>
+#include <future>
+#include <memory>
+#include <thread>
+
+#include "harness/testing/worker.hpp"
+#include "harness/workers/fork_server.hpp"
+
+namespace {
+
+using namespace gradverify;
+
+/// Holds this thread, and what it starts, on one processor.
+void stay_here() {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+}
+
+/// From here on all else goes before this thread, which can't be taken back.
+void run_last() {
+    const sched_param none{};
+    REQUIRE(sched_setscheduler(0, SCHED_IDLE, &none) == 0);
+}
+
+DeviceOwner::Death next_death(DeviceOwner& owner) {
+    for (;;) {
+        if (auto death = owner.look()) return std::move(*death);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("an owner that dies in its first call has made one, however fast it is") {
+    const auto die_often = [] {
+        stay_here();
+        DeviceOwner owner(dying_owner_command(), "cpu", 1, std::make_shared<ForkServers>());
+        const Exchange exchange(owner.exchange_fd(), 1);
+        for (int death = 0; death < 5; ++death) {
+            exchange.slot(0).turn |= 1U;
+            CHECK(next_death(owner).client == 0);
+            owner.forget(0);
+            // The server that forks owners runs by now, and they go before this thread, as its own.
+            if (death == 0) run_last();
+        }
+    };
+    std::async(std::launch::async, die_often).get();
+}
