@@ -20,6 +20,7 @@ KernelDeclaration& add_kernel(const Registration& registration) {
                                                       .device = registration.device,
                                                       .file = registration.file,
                                                       .line = registration.line,
+                                                      .unit_flags = registration.unit_flags,
                                                       .thunk = registration.thunk});
 }
 

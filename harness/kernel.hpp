@@ -35,6 +35,7 @@ concept PassStruct = requires {
 struct Registration {
     const char *operator_name, *pass_name, *variant, *device, *file;
     int line;
+    const char* unit_flags;
     void (*thunk)(const PassCall&);
 };
 
@@ -43,7 +44,7 @@ KernelDeclaration& add_kernel(const Registration& registration);
 
 template <class Pass, auto launcher>
 KernelDeclaration& register_kernel(const char* variant, const char* device, const char* file,
-                                   int line) {
+                                   int line, const char* unit_flags) {
     static_assert(PassStruct<Pass>,
                   "gradverify: the first argument of GRADVERIFY_KERNEL must be a pass of an "
                   "operator, such as gradverify::conv::GradWeight");
@@ -55,7 +56,7 @@ KernelDeclaration& register_kernel(const char* variant, const char* device, cons
                       "where PASS is the first argument");
         if constexpr (takes_pass) {
             return add_kernel({Pass::operator_name, Pass::pass_name, variant, device, file, line,
-                               [](const PassCall& call) { launcher(Pass(call)); }});
+                               unit_flags, [](const PassCall& call) { launcher(Pass(call)); }});
         }
     }
 }
@@ -63,21 +64,26 @@ KernelDeclaration& register_kernel(const char* variant, const char* device, cons
 /// can take both functions, it takes the one above, whose `line` fits better.
 template <class Pass, void (*launcher)(const Pass&)>
 KernelDeclaration& register_kernel(const char* variant, const char* device, const char* file,
-                                   long line) {
-    return register_kernel<Pass, launcher>(variant, device, file, static_cast<int>(line));
+                                   long line, const char* unit_flags) {
+    return register_kernel<Pass, launcher>(variant, device, file, static_cast<int>(line),
+                                           unit_flags);
 }
 
 }  // namespace gradverify::detail
 
-// The build tells a unit which device it is compiled for; see gradverify_add_kernels.
+// The build tells a unit which device it is compiled for, and which file says with what; see
+// gradverify_add_kernels.
 #ifndef GRADVERIFY_UNIT_DEVICE
 #define GRADVERIFY_UNIT_DEVICE "cpu"
+#endif
+#ifndef GRADVERIFY_UNIT_FLAGS
+#define GRADVERIFY_UNIT_FLAGS ""
 #endif
 
 /// Registers a kernel: a pass of an operator, the variant's name, and the launcher, which may be a
 /// template, or an instance such as `launch<float, 16>`. The setters of KernelDeclaration follow.
-#define GRADVERIFY_KERNEL(PASS, VARIANT, ...)                                                     \
-    [[maybe_unused]] static ::gradverify::KernelDeclaration& GRADVERIFY_DETAIL_JOIN(              \
-        gradverify_kernel_, __COUNTER__) =                                                        \
-        ::gradverify::detail::register_kernel<PASS, __VA_ARGS__>(VARIANT, GRADVERIFY_UNIT_DEVICE, \
-                                                                 __FILE__, __LINE__)
+#define GRADVERIFY_KERNEL(PASS, VARIANT, ...)                                        \
+    [[maybe_unused]] static ::gradverify::KernelDeclaration& GRADVERIFY_DETAIL_JOIN( \
+        gradverify_kernel_, __COUNTER__) =                                           \
+        ::gradverify::detail::register_kernel<PASS, __VA_ARGS__>(                    \
+            VARIANT, GRADVERIFY_UNIT_DEVICE, __FILE__, __LINE__, GRADVERIFY_UNIT_FLAGS)

@@ -15,24 +15,6 @@
 
 namespace gradverify::conv {
 
-Parameters::Parameters(const Problem& problem)
-    : n(problem.scalar("n")),
-      c(problem.scalar("c")),
-      k(problem.scalar("k")),
-      groups(problem.scalar("groups")),
-      rank(problem.rank()) {
-    const auto in = problem.all_of("in"), filter = problem.all_of("filter");
-    const auto stride = problem.all_of("stride"), dilation = problem.all_of("dilation");
-    const auto padding = problem.all_of("padding");
-    for (std::size_t i = 0; i < in.size(); ++i)
-        axes[i] = {.in = in[i],
-                   .filter = filter[i],
-                   .stride = stride[i],
-                   .dilation = dilation[i],
-                   .padding_left = padding[2 * i],
-                   .padding_right = padding[2 * i + 1]};
-}
-
 namespace {
 
 std::int64_t output_size(const Axis& axis) {

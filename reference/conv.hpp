@@ -43,6 +43,24 @@ struct Parameters {
     const Axis& w() const { return axes[static_cast<std::size_t>(rank - 1)]; }
 };
 
+inline Parameters::Parameters(const Problem& problem)
+    : n(problem.scalar("n")),
+      c(problem.scalar("c")),
+      k(problem.scalar("k")),
+      groups(problem.scalar("groups")),
+      rank(problem.rank()) {
+    const auto in = problem.all_of("in"), filter = problem.all_of("filter");
+    const auto stride = problem.all_of("stride"), dilation = problem.all_of("dilation");
+    const auto padding = problem.all_of("padding");
+    for (std::size_t i = 0; i < in.size(); ++i)
+        axes[i] = {.in = in[i],
+                   .filter = filter[i],
+                   .stride = stride[i],
+                   .dilation = dilation[i],
+                   .padding_left = padding[2 * i],
+                   .padding_right = padding[2 * i + 1]};
+}
+
 /// **Shapes** x `n, c, in`; w `k, c/groups, filter`; b `k`; y `n, k, out`.
 struct Forward : Pass<"conv", "forward"> {
     using Pass::Pass;

@@ -15,12 +15,6 @@
 
 namespace gradverify::conv_transpose {
 
-Parameters::Parameters(const Problem& problem) : conv::Parameters(problem) {
-    const auto output_padding = problem.all_of("output_padding");
-    for (std::size_t i = 0; i < output_padding.size(); ++i)
-        axes[i].output_padding = output_padding[i];
-}
-
 namespace {
 
 using conv::Axis;

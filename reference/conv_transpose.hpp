@@ -17,7 +17,11 @@ namespace gradverify::conv_transpose {
 /// A problem of conv_transpose. `n` images, `c` input channels, `k` output channels; `in` is the
 /// size of x. Paddings cut y, and `output_padding` makes it longer on the right.
 struct Parameters : conv::Parameters {
-    explicit Parameters(const Problem& problem);
+    explicit Parameters(const Problem& problem) : conv::Parameters(problem) {
+        const auto output_padding = problem.all_of("output_padding");
+        for (std::size_t i = 0; i < output_padding.size(); ++i)
+            axes[i].output_padding = output_padding[i];
+    }
 };
 
 /// **Shapes** x `n, c, in`; w `c, k/groups, filter`; b `k`; y `n, k, out`.

@@ -170,7 +170,7 @@ class Runner:
         mentioned = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", " ".join(
             re.findall(r"`([^`\n]+)`", prose_of(text)))))
         real = self.arguments.build / "gradverify"
-        helps = [[real, verb, "--help"] for verb in ("check", "repro", "report", "list", "bench")]
+        helps = [[real, verb, "--help"] for verb in ("check", "judge", "repro", "report", "list", "bench")]
         known = "".join(subprocess.run(command, capture_output=True, text=True).stdout
                         for command in [*helps, [real, "--help"], [ROOT / "run", "help"]])
         known += "--use_fast_math --install --prefix"  # of nvcc, of cmake

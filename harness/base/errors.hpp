@@ -20,4 +20,13 @@ struct EnvironmentError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// What a call of a reader gives. **Errors** UsageError where it throws std::invalid_argument.
+auto usage_of(const auto& read) {
+    try {
+        return read();
+    } catch (const std::invalid_argument& wrong) {
+        throw UsageError(wrong.what());
+    }
+}
+
 }  // namespace gradverify

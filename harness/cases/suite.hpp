@@ -18,6 +18,7 @@
 #include "harness/cases/coverage.hpp"
 #include "harness/cases/outcome.hpp"
 #include "harness/cases/property.hpp"
+#include "harness/cases/reproducer.hpp"
 #include "harness/registry/registry.hpp"
 
 namespace gradverify {
@@ -157,6 +158,9 @@ class Suite : public CaseServer {
     virtual void explain(Shrunk& shrunk, const CaseRunner& runner) const = 0;
     /// Where integers overflow in a case, as in Outcome::overflows; empty where that isn't known.
     virtual std::string overflows_of(const Case& failing, const CaseRunner& runner) const = 0;
+    /// The case as numbers, which no kernel is called for.
+    /// **Errors** std::invalid_argument of a large problem, whose tensors are made on the device.
+    virtual Reproducer reproducer_of(const Case& failing) const = 0;
 };
 
 }  // namespace gradverify

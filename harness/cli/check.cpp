@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -22,6 +21,7 @@
 #include "harness/run/check.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/run/shard.hpp"
+#include "harness/run/time_budget.hpp"
 #include "harness/workers/compute_sanitizer.hpp"
 
 namespace gradverify {
@@ -110,17 +110,6 @@ std::vector<Problem> read_problems(const CheckArguments& arguments, const std::v
     return problems;
 }
 
-[[noreturn]] void no_rows(const Suite& suite, const CheckArguments& arguments) {
-    std::vector<std::string> properties;
-    for (const Property* const property : suite.properties())
-        properties.emplace_back(property->name);
-    throw UsageError(fmt::format(
-        "--property '{}' selects nothing that applies to {}\n  there are {}", arguments.property,
-        arguments.filters.empty() ? "any kernel"
-                                  : fmt::format("'{}'", fmt::join(arguments.filters, "' '")),
-        wrapped(joined(properties), 12)));
-}
-
 /// Selected kernels that can't run here, a sentence for each reason.
 std::vector<std::string> absent_kernels(const CheckArguments& arguments,
                                         const std::vector<std::string>& devices) {
@@ -137,20 +126,6 @@ std::vector<std::string> absent_kernels(const CheckArguments& arguments,
     absent.reserve(by_reason.size());
     for (const auto& [reason, names] : by_reason) absent.push_back(reason + ": " + joined(names));
     return absent;
-}
-
-/// Seconds in `60`, `60s`, `5m` or `2h`.
-double parse_duration(const std::string& text) {
-    std::string number = text;
-    double unit = 1.0;
-    if (text.ends_with('s') || text.ends_with('m') || text.ends_with('h')) {
-        unit = text.back() == 's' ? 1.0 : text.back() == 'm' ? 60.0 : 3600.0;
-        number.pop_back();
-    }
-    const auto value = parse_double(number);
-    if (!value || !std::isfinite(*value) || !(*value > 0.0))
-        throw UsageError("--time " + text + " is not a time such as 60s, 5m or 2h");
-    return *value * unit;
 }
 
 /// What shards of one run have in common beside the seed and the rows.
@@ -188,13 +163,10 @@ int check(const Suite& suite, const CheckArguments& arguments) {
                          .is_strict = arguments.is_strict,
                          .exhaustive = exhaustive_limits(arguments)};
     const bool ends_by_itself = arguments.time.empty() && says_nothing_of_how_much(arguments);
-    if (!arguments.time.empty()) options.seconds = parse_duration(arguments.time);
+    if (!arguments.time.empty()) options.seconds = seconds_of_time(arguments.time);
     if (ends_by_itself) options.seconds = default_seconds;
     require_each_filter(arguments.filters);
-    if (std::ranges::none_of(suite.properties(), [&](const Property* property) {
-            return glob_matches(arguments.property, std::string(property->name));
-        }))
-        no_rows(suite, arguments);
+    require_property(suite, arguments.property, arguments.filters);
     const Baseline baseline =
         arguments.baseline.empty() ? Baseline() : Baseline::read(arguments.baseline);
     const std::string program = program_to_paste();
@@ -218,7 +190,7 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     const auto rows =
         select_rows(suite, Registry::instance(), arguments.filters, arguments.property, devices);
     const auto absent = absent_kernels(arguments, devices);
-    if (rows.empty() && absent.empty()) no_rows(suite, arguments);
+    if (rows.empty() && absent.empty()) no_rows(suite, arguments.property, arguments.filters);
     if (!rows.empty()) options.problems = read_problems(arguments, rows);
     if (!options.problems.empty() && !arguments.cases)
         options.cases_per_problem = default_cases_per_problem;

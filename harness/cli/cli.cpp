@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <limits>
 
@@ -74,6 +75,8 @@ struct CommandLine {
                  "gradverify"};
     CLI::App* list = app.add_subcommand("list", "print the kernels and what they support");
     CLI::App* check = app.add_subcommand("check", "run the properties on drawn problems");
+    CLI::App* judge = app.add_subcommand(
+        "judge", "the same in a time that is kept, and one JSON object with the verdict");
     CLI::App* repro = app.add_subcommand("repro", "run one printed case again");
     CLI::App* report =
         app.add_subcommand("report", "tell what result files say together, and draw it");
@@ -87,6 +90,7 @@ struct CommandLine {
     std::vector<std::string> list_filters;
     std::string list_problem;
     CheckArguments check_arguments;
+    JudgeArguments judge_arguments;
     ReproArguments repro_arguments;
     ReportArguments report_arguments;
     BenchArguments bench_arguments;
@@ -110,12 +114,21 @@ struct CommandLine {
         list->add_option("--problem", list_problem,
                          "also the tensors of a call on this problem, and their memory");
         add_check_options(suite);
+        add_judge_options();
         repro->add_option("CASE", repro_arguments.printed_case, "as printed, in single quotes")
             ->required();
         repro->add_option("--device", repro_arguments.device, "run it there: cpu or cuda");
         repro->add_flag("--in-process", repro_arguments.in_process,
                         "without worker or timeout, for a debugger");
         add_sanitizer_option(*repro, repro_arguments.compute_sanitizer);
+        repro
+            ->add_option("--export", repro_arguments.export_folder,
+                         "write the case to this new folder, for a bug report: it needs nvcc alone")
+            ->check(not_empty());
+        repro
+            ->add_option("--export-python", repro_arguments.export_python,
+                         "the same as one Python file, on PyTorch's tensors")
+            ->check(not_empty());
         completion->add_option("SHELL", shell, "bash, zsh or fish")->required();
         worker->add_option("TOOL", sanitizer.tool);
         worker->add_option("PROGRAM", sanitizer.program);
@@ -131,6 +144,18 @@ struct CommandLine {
                       "run cuda's kernels under compute-sanitizer; =racecheck, =initcheck or "
                       "=synccheck for another of its tools")
             ->check(CLI::IsMember(sanitizer_tools));
+    }
+
+    void add_judge_options() {
+        JudgeArguments& a = judge_arguments;
+        judge->add_option("FILTER", a.filters, "kernels to judge; all if none");
+        judge->add_option("--time", a.time, "all of it ends by then: 20s (default), 5m, 2h");
+        judge->add_option("--device", a.device, "cpu, cuda, auto (cuda if it answers), or all");
+        judge->add_option("--property", a.property, "glob on the property's name");
+        judge->add_option("--seed", a.seed, "decides every case; drawn if not given")
+            ->check(whole_number(0, seed_maximum));
+        judge->add_option("--jobs", a.jobs, "worker processes (default: one for each core)")
+            ->check(whole_number(1, jobs_maximum));
     }
 
     void add_report_options() {
@@ -259,8 +284,8 @@ struct CommandLine {
 
 /// CLI11 would only say that a command is required.
 void require_known_verb(int argc, char** argv) {
-    const std::vector<std::string> verbs{"list",  "check",      "repro", "report",
-                                         "bench", "completion", "man"};
+    const std::vector<std::string> verbs{"list",   "check", "judge",      "repro",
+                                         "report", "bench", "completion", "man"};
     if (argc < 2 || argv[1][0] == '-' || std::string_view(argv[1]) == "worker") return;
     if (std::ranges::find(verbs, argv[1]) == verbs.end())
         throw UsageError(fmt::format("there is no command '{}'; there are {}{}", argv[1],
@@ -284,6 +309,7 @@ int run_verb(const CommandLine& line, const Suite& suite, char** argv) {
     if (line.man->parsed()) return print(man_page_of(line.app));
     if (line.list->parsed()) return run_list(suite, line.list_filters, line.list_problem);
     if (line.check->parsed()) return run_check(suite, line.check_arguments);
+    if (line.judge->parsed()) return run_judge(suite, line.judge_arguments);
     if (line.repro->parsed()) return run_repro(suite, line.repro_arguments);
     if (line.report->parsed()) return run_report(suite, line.report_arguments);
     return run_bench(suite, line.bench_arguments);
@@ -292,6 +318,8 @@ int run_verb(const CommandLine& line, const Suite& suite, char** argv) {
 }  // namespace
 
 int gradverify_main(int argc, char** argv, const Suite& suite) {
+    // A file that may not grow is one that can't be written.
+    std::signal(SIGXFSZ, SIG_IGN);
     if (argc > 0) remember_program(argv[0]);
     CommandLine line(suite);
     try {

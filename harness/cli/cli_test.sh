@@ -73,6 +73,23 @@ for amount in '--cases 3' '--time 1s' '--problem in=5x5' '--exhaustive=1' '--sha
     expect 0 out '[0-9] rows$' check "$kernel" --property matches_reference --device cpu $amount
 done
 
+echo "== judge"
+# of_judgement EXPRESSION: whether it holds of the object `it` that was printed.
+of_judgement() {
+    python3 -c 'import json, sys
+it = json.loads(open("out").read())
+sys.exit(not eval(sys.argv[1]))' "$1"
+}
+expect 0 out '^\{"kind":"judgement",' judge "$kernel" --device cpu --time 3s --seed 4
+holds "a right kernel is judged so" of_judgement 'it["verdict"] == "passed" and not it["failures"]
+    and it["seed"] == 4 and all(row["cases"] > 0 for row in it["rows"])'
+holds "the smallest error that would have been seen is told" of_judgement \
+    '[row["detection_limit"]["median_ulps"] > 0 for row in it["rows"] if "detection_limit" in row]'
+expect 1 out '"verdict":"unknown"' judge --device cpu --time 0.2s
+refused '0s is not a time such as' judge "$kernel" --time 0s
+refused "selects nothing that applies" judge "$kernel" --property no_such
+refused "'no.such'" judge no.such
+
 echo "== list"
 expect 0 out '^conv.forward/naive$' list
 expect 0 out '^  supports  2 spatial axes, stride = 1, padding = 0, dilation = 1' list "$kernel"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verb `list`, and `repro`: what there is, and one case again.
+// The verb `list`: what there is.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,10 +11,7 @@
 #include "harness/devices/device.hpp"
 #include "harness/registry/element_types.hpp"
 #include "harness/registry/layout.hpp"
-#include "harness/report/failure.hpp"
 #include "harness/run/selection.hpp"
-#include "harness/workers/pool.hpp"
-#include "harness/workers/worker.hpp"
 
 namespace gradverify {
 
@@ -69,15 +66,6 @@ std::string steps(const PassSpec& pass) {
     return joined(words);
 }
 
-/// What the call reads; words that it refuses are bad usage.
-auto read_words(const auto& call) {
-    try {
-        return call();
-    } catch (const std::invalid_argument& wrong) {
-        throw UsageError(wrong.what());
-    }
-}
-
 struct TensorRow {
     std::string name, role, sizes;
     std::int64_t elements = 0, bytes = 0;
@@ -125,38 +113,6 @@ void print_tensors(const Kernel& kernel, const Problem& problem) {
         print({.name = "workspace", .bytes = bytes_of(problem)});
 }
 
-/// Refuses a case that can't be run as it is printed; a worker would call it errored.
-void require_runnable(const Suite& suite, const Case& checked) {
-    const Kernel& kernel = *Registry::instance().find_kernel(checked.kernel);
-    std::vector<std::string> properties;
-    for (const Property* const property : suite.properties()) {
-        // A property with cases of its own draws them for one device, but runs on any.
-        const bool runs_anywhere = property->own_cases > 0 && property->applies_to(kernel);
-        if (runs_anywhere || property->applies(kernel, checked.device))
-            properties.emplace_back(property->name);
-    }
-    if (std::ranges::find(properties, checked.property) == properties.end())
-        throw UsageError(fmt::format("case: no property '{}' applies to {}; there are {}",
-                                     checked.property, kernel.name, joined(properties)));
-    const auto built = built_devices();
-    if (std::ranges::find(built, checked.device) == built.end())
-        throw EnvironmentError("device " + checked.device + ": " + why_unavailable(checked.device));
-    if (!kernel.on(checked.device))
-        throw UsageError("case: " + kernel.name + " " + kernel.why_not_on(checked.device));
-    if (const auto invalid = kernel.op->validate(checked.problem))
-        throw UsageError("case: " + *invalid);
-    if (const auto unsupported = kernel.why_unsupported(checked.problem))
-        throw UsageError("case: " + kernel.name + " " + *unsupported);
-    if (const auto unsupported = why_unsupported(kernel, checked.setting))
-        throw UsageError("case: " + kernel.name + ": " + *unsupported);
-    for (const DataElement& element : checked.data.elements) {
-        const auto count = element_count(kernel.op->sizes_of(element.tensor, checked.problem));
-        if (element.index >= count)
-            throw UsageError(fmt::format("case: {}[{}] is outside of its {} elements",
-                                         element.tensor, element.index, count));
-    }
-}
-
 }  // namespace
 
 int run_list(const Suite&, const std::vector<std::string>& filters, const std::string& problem) {
@@ -172,7 +128,7 @@ int run_list(const Suite&, const std::vector<std::string>& filters, const std::s
         whose = kernel.op;
     }
     std::optional<Problem> at;
-    if (whose) at = read_words([&] { return Problem::parse(whose->space, problem); });
+    if (whose) at = usage_of([&] { return Problem::parse(whose->space, problem); });
     if (const auto why = at ? whose->validate(*at) : std::nullopt) throw UsageError(*why);
     for (const Kernel& kernel : Registry::instance().kernels()) {
         if (!is_selected(kernel.name, filters)) continue;
@@ -190,39 +146,6 @@ int run_list(const Suite&, const std::vector<std::string>& filters, const std::s
             print_tensors(kernel, *at);
     }
     return exit_ok;
-}
-
-int run_repro(const Suite& suite, const ReproArguments& arguments) {
-    if (!arguments.device.empty() && arguments.device != "cpu" && arguments.device != "cuda")
-        throw UsageError("--device " + arguments.device + " is unknown; there are cpu, cuda");
-    const Case checked = read_words([&] {
-        Case read = Case::parse(arguments.printed_case, Registry::instance());
-        if (!arguments.device.empty()) read.device = arguments.device;
-        require_runnable(suite, read);
-        return read;
-    });
-    Outcome outcome;
-    if (arguments.in_process && !arguments.compute_sanitizer.empty())
-        throw UsageError("--compute-sanitizer needs a worker; leave out --in-process");
-    if (arguments.in_process) {
-        // As `choose_devices` does, without a worker.
-        if (const std::string why = why_unavailable(checked.device); !why.empty())
-            throw EnvironmentError("device " + checked.device + ": " + why);
-        outcome = run_guarded(suite, checked.print());
-    } else {
-        const auto sanitizer = sanitizer_run(arguments.compute_sanitizer, checked.device);
-        WorkerPool pool(worker_options(1, sanitizer.get()));
-        choose_devices(checked.device, pool);
-        // Alone, so that what shows only at the end of a process shows here too.
-        const CaseRunner alone = [&](const Case& one) { return pool.run(one, {.alone = true}); };
-        outcome = alone(checked);
-        if (outcome.verdict == Verdict::failed && outcome.overflows.empty() && !sanitizer)
-            outcome.add_overflows(suite.overflows_of(checked, alone));
-    }
-    fmt::print("{}", report_case(checked, outcome));
-    // Where zeros are expected and were given, the case no longer fails.
-    const bool is_right = outcome.verdict == Verdict::passed || outcome.verdict == Verdict::vacuous;
-    return is_right ? exit_ok : exit_failed;
 }
 
 }  // namespace gradverify

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs `list`, `check`, `repro` and `report` once their options are read. They throw
+// The verbs `list`, `check`, `judge`, `repro` and `report` once their options are read. They throw
 // UsageError (exit code 2) and EnvironmentError (3).
 #pragma once
 
@@ -49,6 +49,16 @@ struct ReproArguments {
     std::string device;  ///< empty: the case's own
     bool in_process = false;
     std::string compute_sanitizer;  ///< as for `check`
+    std::string export_folder, export_python;
+};
+
+struct JudgeArguments {
+    std::vector<std::string> filters;
+    std::string time = "20s";
+    std::string device = "auto";
+    std::string property = "*";
+    std::optional<std::uint64_t> seed;
+    int jobs = 0;  ///< 0: one for each core
 };
 
 struct ReportArguments {
@@ -61,6 +71,7 @@ struct ReportArguments {
 int run_list(const Suite& suite, const std::vector<std::string>& filters,
              const std::string& problem);
 int run_check(const Suite& suite, const CheckArguments& arguments);
+int run_judge(const Suite& suite, const JudgeArguments& arguments);
 int run_report(const Suite& suite, const ReportArguments& arguments);
 int run_repro(const Suite& suite, const ReproArguments& arguments);
 

@@ -85,6 +85,9 @@ function(gradverify_add_kernels target)
     file(MAKE_DIRECTORY "${folder}")
     target_link_libraries(${target} PRIVATE gradverify::simt)
 
+    set(unit_flags "${folder}/unit.flags")
+    gradverify_write_unit_flags(${target} "${unit_flags}" ${all})
+
     set(devices cpu)
     if(GRADVERIFY_CHECKED_VARIANT)
         list(APPEND devices cpu-checked)
@@ -134,6 +137,24 @@ macro(gradverify_target_flags target)
     endif()
     separate_arguments(cxx_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
 endmacro()
+
+# What a unit's files were compiled with, for `gradverify repro --export`: a line for each.
+function(gradverify_write_unit_flags target file)
+    gradverify_target_flags(${target})
+    set(sources)
+    foreach(source IN LISTS ARGN)
+        get_filename_component(source "${source}" ABSOLUTE)
+        string(APPEND sources "source ${source}\n")
+    endforeach()
+    set(own_headers)
+    if(GRADVERIFY_SYSTEM_INCLUDE)
+        set(own_headers "include ${GRADVERIFY_SYSTEM_INCLUDE}\n")
+    endif()
+    file(GENERATE OUTPUT "${file}" CONTENT "${sources}\
+$<$<BOOL:${directories}>:include $<JOIN:${directories},\ninclude >\n>\
+${own_headers}\
+$<$<BOOL:${definitions}>:definition $<JOIN:${definitions},\ndefinition >\n>")
+endfunction()
 
 # Most of a kernel file is the same 75,000 lines of headers, so they are compiled once for each set of
 # flags. g++ reads their text instead where a file's definitions do not fit.
@@ -194,7 +215,7 @@ function(gradverify_compile_cpu target source stem device cpu_headers)
         OUTPUT "${stem}.o"
         COMMAND ${step} "${CMAKE_CXX_COMPILER}" -E -x c++ ${flags} ${simt_include_flags}
             ${system_flags} "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"${device}\""
-            ${prefix} -MD -MF "${stem}.d" -MT "${stem}.o"
+            "-DGRADVERIFY_UNIT_FLAGS=\"${unit_flags}\"" ${prefix} -MD -MF "${stem}.d" -MT "${stem}.o"
             -o "${stem}.ii" "${source}"
         COMMAND ${step} $<TARGET_FILE:gradverify::rewrite> "${stem}.ii" "${stem}.rewritten.ii"
         COMMAND ${step} "${CMAKE_CXX_COMPILER}" -x c++-cpp-output ${flags} -c -o "${stem}.o"
@@ -256,6 +277,7 @@ function(gradverify_compile_cuda target source stem)
         COMMAND "${GRADVERIFY_NVCC}" -x cu -std=c++20 "-arch=${GRADVERIFY_CUDA_ARCHITECTURE}" -O2
             -lineinfo "-ccbin=${CMAKE_CXX_COMPILER}" ${host_flags} ${more_flags}
             ${system_flags} "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"cuda\""
+            "-DGRADVERIFY_UNIT_FLAGS=\"${unit_flags}\""
             -MD -MF "${stem}.d" -MT "${stem}.o" -c -o "${stem}.o" "${source}"
         DEPENDS "${source}"
         DEPFILE "${stem}.d"

@@ -6,6 +6,7 @@
 
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/process_state.hpp"
+#include "harness/numbers/element_bits.hpp"
 #include "harness/registry/element_types.hpp"
 #include "harness/registry/layout.hpp"
 
@@ -32,6 +33,10 @@ std::optional<std::size_t> written_over(const Call& call, const KernelDeclaratio
     if (!alias) return std::nullopt;
     const auto& inputs = call.kernel.pass->inputs;
     return static_cast<std::size_t>(std::ranges::find(inputs, alias->input) - inputs.begin());
+}
+
+int block_size_of(const KernelDeclaration& kernel, const Setting& setting) {
+    return setting.block_size != 0 ? setting.block_size : kernel.usual_block_size();
 }
 
 /// The buffers of a call, and the one that each tensor of the pass lies in.
@@ -169,16 +174,58 @@ class Rig {
     std::vector<TensorView> tensors_;
 };
 
+std::vector<double> stored(DType dtype, std::vector<double> values) {
+    for (double& value : values) value = rounded_to(dtype, value);
+    return values;
+}
+
+GivenCall given_in_one(const Call& call) {
+    const KernelDeclaration& declaration = *call.kernel.on(call.device.name());
+    const Buffers placed(call, declaration);
+    const std::vector<std::string> names = call.kernel.pass->tensors();
+    const std::size_t inputs = call.kernel.pass->inputs.size();
+    GivenCall given{.problem = call.problem,
+                    .outputs = call.kernel.pass->outputs.size(),
+                    .block_size = block_size_of(declaration, call.setting),
+                    .output_mask = call.setting.output_mask,
+                    .own_stream = call.setting.own_stream,
+                    .workspace_bytes = declaration.workspace_at(call.problem)};
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::size_t buffer = placed.buffer_of[i];
+        const BufferSpec& spec = placed.buffers[buffer];
+        GivenTensor tensor{
+            .name = names[i],
+            .dtype = spec.dtype,
+            .sizes = spec.sizes,
+            .strides = spec.strides.empty() ? row_major_strides(spec.sizes) : spec.strides,
+            .offset = spec.offset,
+            .alignment_bytes = spec.alignment_bytes};
+        if (i < inputs)
+            tensor.values = stored(spec.dtype, call.inputs[i].data);
+        else if (i - inputs < call.initial_outputs.size())
+            tensor.values = stored(spec.dtype, call.initial_outputs[i - inputs].data);
+        if (i >= inputs && buffer < inputs) tensor.lies_in = buffer;
+        given.tensors.push_back(std::move(tensor));
+    }
+    return given;
+}
+
 RunStatus run_before(const Call& call) {
     return call.before ? Rig(*call.before).launch() : RunStatus{};
 }
 
 }  // namespace
 
+GivenCalls given_in(const Call& call) {
+    GivenCalls given{.before = {}, .call = given_in_one(call)};
+    if (call.before) given.before = given_in_one(*call.before);
+    return given;
+}
+
 Launch launch_of(Device& device, const KernelDeclaration& kernel, const Problem& problem,
                  const Setting& setting, void* workspace) {
     return {.stream = device.stream(setting.own_stream),
-            .block_size = setting.block_size != 0 ? setting.block_size : kernel.usual_block_size(),
+            .block_size = block_size_of(kernel, setting),
             .output_mask = setting.output_mask,
             .workspace = workspace,
             .workspace_bytes = kernel.workspace_at(problem)};

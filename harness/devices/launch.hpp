@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/cases/outcome.hpp"
+#include "harness/cases/reproducer.hpp"
 #include "harness/devices/arena.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/registry/registry.hpp"
@@ -72,6 +73,9 @@ CallResult call_kernel(const Call& call);
 /// Calls the kernel twice on the same buffers. The second call finds what the first one left, or,
 /// if the kernel accumulates or works in place, the buffers as before the first.
 std::pair<CallResult, CallResult> call_kernel_twice(const Call& call);
+
+/// What the kernel is given in these calls.
+GivenCalls given_in(const Call& call);
 
 /// Runs a launcher on the placed buffers, noted so that a death is charged to it.
 /// **Errors** NotServed.

@@ -59,6 +59,7 @@ class KernelDeclaration {
     std::string device;  ///< "cuda", "cpu", or `checked_variant`
     std::string file;
     int line = 0;
+    std::string unit_flags;  ///< the file that says with what `file` was compiled; may be empty
     Thunk thunk = nullptr;
 
     std::vector<Constraint> constraints;

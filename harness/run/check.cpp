@@ -603,7 +603,7 @@ class Check {
     std::vector<Given> given_;  ///< by ticket
     std::int64_t most_ = 0, done_ = 0, failed_ = 0;
     bool any_stopped_ = false, is_finishing_ = false;
-    TimeBudget time_{options_.seconds};
+    TimeBudget time_{options_.seconds, options_.seconds_in_all};
     const TimeBudget::Clock::time_point begin_ = TimeBudget::Clock::now();
     TimeBudget::Clock::time_point next_told_ = begin_ + std::chrono::seconds(1);
     DrawAhead drawing_;  ///< its threads read rows

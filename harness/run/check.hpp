@@ -25,8 +25,9 @@ struct RowResult;
 inline constexpr std::int64_t cases_beside_a_failure = 100;
 
 struct CheckOptions {
-    std::int64_t cases = 1000;      ///< per row
-    std::optional<double> seconds;  ///< in total; what comes first ends the run
+    std::int64_t cases = 1000;             ///< per row
+    std::optional<double> seconds;         ///< in total; what comes first ends the run
+    std::optional<double> seconds_in_all;  ///< with shrinking; by default that has a quarter more
     std::int64_t at_least = 0;  ///< drawn cases of a row, though time is up; not if it runs alone
     /// A kernel that has failed is named after this, where its report takes longer.
     double seconds_to_report = 5.0;

@@ -60,6 +60,22 @@ std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
     return rows;
 }
 
+void no_rows(const Suite& suite, const std::string& property_glob,
+             const std::vector<std::string>& filters) {
+    throw UsageError(fmt::format(
+        "--property '{}' selects nothing that applies to {}\n  there are {}", property_glob,
+        filters.empty() ? "any kernel" : fmt::format("'{}'", fmt::join(filters, "' '")),
+        wrapped(joined(names_of(suite.properties())), 12)));
+}
+
+void require_property(const Suite& suite, const std::string& glob,
+                      const std::vector<std::string>& filters) {
+    const auto is_meant = [&](const Property* property) {
+        return glob_matches(glob, std::string(property->name));
+    };
+    if (std::ranges::none_of(suite.properties(), is_meant)) no_rows(suite, glob, filters);
+}
+
 namespace {
 
 /// The kernels' names, and the patterns of their operators and passes: `conv.*`, `conv.forward/*`.

@@ -28,6 +28,13 @@ std::vector<Row> select_rows(const Suite& suite, const Registry& registry,
                              const std::string& property_glob,
                              const std::vector<std::string>& devices);
 
+/// Throws a UsageError when the glob selects no property.
+void require_property(const Suite& suite, const std::string& glob,
+                      const std::vector<std::string>& filters);
+/// The same where it selects none that applies to the kernels.
+[[noreturn]] void no_rows(const Suite& suite, const std::string& property_glob,
+                          const std::vector<std::string>& filters);
+
 /// A problem, as one operator reads it.
 struct UserProblem {
     const Operator* op;

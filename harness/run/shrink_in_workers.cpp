@@ -23,6 +23,9 @@ class Shrinking {
     Shrinking(const Shrinking&) = delete;
     Shrinking& operator=(const Shrinking&) = delete;
 
+    /// The smallest case that has failed so far; nothing before the first.
+    const std::optional<Shrunk>& best() const { return best_; }
+
     Shrunk shrink(const Case& found, const Outcome& outcome) {
         if (is_late()) return {.smallest = found, .outcome = outcome};
         if (outcome.discovery == Discovery::damaged)
@@ -83,7 +86,7 @@ class Shrinking {
 
     /// The smallest case that the suite finds, or the smallest that has failed when time is up.
     Shrunk search(const Case& found, const Outcome& outcome, bool alone) {
-        Shrunk best{.smallest = found, .outcome = outcome};
+        Shrunk& best = best_.emplace(Shrunk{.smallest = found, .outcome = outcome});
         const CaseRunner trial = trial_runner(alone);
         const auto run = [&](const Case& candidate) {
             if (is_late()) throw NoTimeLeft();
@@ -150,16 +153,18 @@ class Shrinking {
     const Suite& suite_;
     WorkerPool& pool_;
     const ShrinkLimits& limits_;
+    std::optional<Shrunk> best_;
 };
 
 }  // namespace
 
 Shrunk shrink_in_workers(const Suite& suite, WorkerPool& pool, const Case& found,
                          const Outcome& outcome, const ShrinkLimits& limits) {
+    Shrinking shrinking(suite, pool, limits);
     try {
-        return Shrinking(suite, pool, limits).shrink(found, outcome);
+        return shrinking.shrink(found, outcome);
     } catch (const Interrupted&) {
-        return {.smallest = found, .outcome = outcome, .runs = 0};
+        return shrinking.best().value_or(Shrunk{.smallest = found, .outcome = outcome});
     }
 }
 

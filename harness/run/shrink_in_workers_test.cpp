@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "harness/base/interrupt.hpp"
 #include "harness/testing/check.hpp"
 
 namespace {
@@ -43,6 +44,18 @@ TEST_CASE("when time is up shrinking ends at once, at the smallest case that has
     CHECK(shrunk.outcome.message == "case 0");
     CHECK(shrunk.runs == 2);
     CHECK_FALSE(shrunk.minimal());
+}
+
+TEST_CASE("an interruption keeps the smallest case that has failed") {
+    Failing bench;
+    bench.suite.on_shrink = [&](const Case&, const Outcome&, const CaseRunner& runner) -> Shrunk {
+        runner(bench.at("in=2"));
+        throw Interrupted();
+    };
+    const Shrunk shrunk = bench.shrink({});
+    CHECK(shrunk.smallest.problem.print() == "in=2");
+    CHECK(shrunk.outcome.message == "case 0");
+    CHECK(shrunk.runs == 1);
 }
 
 TEST_CASE("a failure for which no time is left stays as it was found") {

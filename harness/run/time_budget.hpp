@@ -6,15 +6,21 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace gradverify {
+
+/// Seconds in `60`, `60s`, `5m` or `2h`, the value of --time. **Errors** UsageError.
+double seconds_of_time(const std::string& text);
 
 class TimeBudget {
   public:
     using Clock = std::chrono::steady_clock;
 
-    /// Begins now; without seconds it never ends.
-    explicit TimeBudget(std::optional<double> seconds) : seconds_(seconds) {}
+    /// Begins now; without seconds it never ends. `in_all`: with shrinking; else that may take a
+    /// quarter more.
+    explicit TimeBudget(std::optional<double> seconds, std::optional<double> in_all = {})
+        : seconds_(seconds), in_all_(in_all) {}
 
     bool is_up() const { return seconds_ && since_start(Clock::now()) >= *seconds_; }
     /// Rows may be due cases even when time is up.
@@ -31,8 +37,8 @@ class TimeBudget {
     /// share what is left and a quarter more, or a few seconds; each has enough for a simple bug.
     std::optional<Clock::time_point> shrink_deadline(std::int64_t waiting) const {
         if (!seconds_) return std::nullopt;
-        const double end =
-            std::max(*seconds_, since_start(last_case_)) + std::max(overrun_seconds, *seconds_ / 4);
+        const double end = in_all_.value_or(std::max(*seconds_, since_start(last_case_)) +
+                                            std::max(overrun_seconds, *seconds_ / 4));
         // Half of it is kept for rows that are yet to fail.
         const double share =
             (end - since_start(Clock::now())) / (2.0 + static_cast<double>(waiting));
@@ -50,7 +56,7 @@ class TimeBudget {
         return std::chrono::duration<double>(then - start_).count();
     }
 
-    std::optional<double> seconds_;
+    std::optional<double> seconds_, in_all_;
     Clock::time_point start_ = Clock::now(), last_case_ = start_;
 };
 

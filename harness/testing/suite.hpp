@@ -66,6 +66,7 @@ class FakeSuite : public Suite {
         if (on_explain) on_explain(shrunk, runner);
     }
     std::string overflows_of(const Case&, const CaseRunner&) const override { return overflows; }
+    Reproducer reproducer_of(const Case&) const override { throw std::invalid_argument("none"); }
 };
 
 }  // namespace gradverify::testing

@@ -87,6 +87,11 @@ CallResult Caller::make(const Call& call) {
     return result;
 }
 
+GivenCalls Caller::given(const std::vector<Array<double>>& inputs) {
+    return make(make_call(subject_.kernel(), inputs, subject_.checked().setting, surroundings()),
+                &given_in);
+}
+
 CallResult Caller::call_partner(const Call& call) {
     note_partner(call.kernel.name);  // if it kills this process, the case is run again without it
     CallResult result;

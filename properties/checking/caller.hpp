@@ -31,6 +31,9 @@ class Caller {
     std::pair<CallResult, CallResult> call_twice(const std::vector<Array<double>>& inputs,
                                                  const Setting& setting);
 
+    /// What the case's kernel is given in its call on these inputs, and in the one before.
+    GivenCalls given(const std::vector<Array<double>>& inputs);
+
     Surroundings surroundings() const;
 
     /// Spent in kernels, for `bench --harness`.

@@ -264,4 +264,28 @@ std::string KernelSuite::overflows_of(const Case& failing, const CaseRunner& run
     return runner(checked).overflows;
 }
 
+Reproducer KernelSuite::reproducer_of(const Case& failing) const {
+    const DefinedProperty& property = property_named(failing.property);
+    const Kernel& kernel = kernel_of(failing);
+    if (property.own_cases > 0)
+        throw std::invalid_argument("the tensors of " + failing.property +
+                                    " are too large to be listed");
+    // The numbers are those of any device, and this process is to touch no GPU.
+    Case on_host = failing;
+    if (kernel.on("cpu")) on_host.device = "cpu";
+    CaseContext context(on_host, registry_, property.values(*kernel.op));
+    Reproducer reproducer{.kernel = &kernel,
+                          .calls = context.caller.given(context.inputs.of(context.pass())),
+                          .expected = property.is_bounded ? context.oracle.within_rounding()
+                                                          : context.oracle.expected()};
+    for (std::size_t i = reproducer.expected.size(); i-- > 0;) {
+        Expected& output = reproducer.expected[i];
+        if (output.by_any_formula && !failing.setting.is_strict)
+            output.bounds = output.by_any_formula();
+        if (!failing.setting.asks_for(i))
+            reproducer.expected.erase(reproducer.expected.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    return reproducer;
+}
+
 }  // namespace gradverify

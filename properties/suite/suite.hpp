@@ -36,6 +36,7 @@ class KernelSuite final : public Suite {
                   const CaseRunner& runner) const override;
     void explain(Shrunk& shrunk, const CaseRunner& runner) const override;
     std::string overflows_of(const Case& failing, const CaseRunner& runner) const override;
+    Reproducer reproducer_of(const Case& failing) const override;
 
   private:
     const Kernel& kernel_of(const Case& checked) const;

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `judge`: a verdict as one JSON object, within a time that it keeps to.
+#include <fmt/format.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/interrupt.hpp"
+#include "harness/base/version.hpp"
+#include "harness/cli/verbs.hpp"
+#include "harness/report/json_numbers.hpp"
+#include "harness/report/record.hpp"
+#include "harness/report/summary.hpp"
+#include "harness/run/check.hpp"
+#include "harness/run/selection.hpp"
+#include "harness/run/time_budget.hpp"
+
+namespace gradverify {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+/// Interrupts this thread, as Ctrl-C does, when time is up; InterruptScope must live.
+class Alarm {
+  public:
+    explicit Alarm(double seconds)
+        : thread_([this, seconds, whom = pthread_self()](const std::stop_token& stop) {
+              std::unique_lock lock(mutex_);
+              const std::chrono::duration<double> after(seconds);
+              if (never_.wait_for(lock, stop, after, [&] { return stop.stop_requested(); })) return;
+              has_rung_ = true;
+              pthread_kill(whom, SIGTERM);
+          }) {}
+
+    bool has_rung() const { return has_rung_; }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable_any never_;
+    std::atomic<bool> has_rung_ = false;
+    std::jthread thread_;
+};
+
+/// A time limit, and its parts.
+struct Times {
+    explicit Times(double limit) : all(limit) {}
+
+    double all;
+    double to_print = std::min(1.0, all / 10.0);
+    double to_shrink = all / 4.0;
+
+    double of_cases() const { return all - 2.0 * to_print - to_shrink; }
+};
+
+ordered_json object_of_failure(const RowRecord& record, const std::string& program) {
+    ordered_json object{{"kernel", record.kernel},
+                        {"property", record.property},
+                        {"device", record.device},
+                        {"verdict", name_of(record.verdict)},
+                        {"message", record.message}};
+    if (!record.file.empty()) object["source"] = fmt::format("{}:{}", record.file, record.line);
+    if (!record.failure.is_object()) return object;
+    for (const char* field :
+         {"case", "problem", "minimal", "minimality", "rule", "values", "witnesses"})
+        if (record.failure.contains(field)) object[field] = record.failure[field];
+    object["replay"] = fmt::format("{} repro '{}'", program, record.of_failure("case"));
+    return object;
+}
+
+/// The smallest error that the cases of a row would have shown.
+ordered_json detection_limit_of(const RowRecord& record) {
+    const SensitivityOfCases& ulps = record.sensitivity;
+    if (ulps.cases() == 0) return nullptr;
+    return {{"least_ulps", json_of_number(ulps.least_ulps)},
+            {"median_ulps", json_of_number(ulps.median_ulps())}};
+}
+
+ordered_json object_of_row(const RowRecord& record) {
+    ordered_json object{{"kernel", record.kernel}, {"property", record.property},
+                        {"device", record.device}, {"verdict", name_of(record.verdict)},
+                        {"cases", record.cases},   {"problems", record.coverage.problems()}};
+    if (const ordered_json limit = detection_limit_of(record); !limit.is_null())
+        object["detection_limit"] = limit;
+    if (record.verdict == Verdict::skipped) object["message"] = record.message;
+    return object;
+}
+
+bool is_wrong(const RowRecord& record) {
+    return record.verdict == Verdict::failed || record.verdict == Verdict::errored;
+}
+
+/// The rows that are wrong, the smallest problem first.
+std::vector<std::size_t> wrong_rows(const std::vector<RowResult>& results,
+                                    const std::vector<RowRecord>& records) {
+    std::vector<std::size_t> wrong;
+    for (std::size_t i = 0; i < records.size(); ++i)
+        if (is_wrong(records[i])) wrong.push_back(i);
+    const auto distance = [&](std::size_t i) {
+        const auto& failure = results[i].failure;
+        return failure ? failure->smallest.problem.distance()
+                       : std::numeric_limits<std::int64_t>::max();
+    };
+    std::ranges::stable_sort(wrong, {}, distance);
+    return wrong;
+}
+
+/// Of all rows: `unknown` where a kernel was not verified in time.
+std::string verdict_of(const std::vector<RowRecord>& records) {
+    const auto has = [&](Verdict verdict) {
+        return std::ranges::find(records, verdict, &RowRecord::verdict) != records.end();
+    };
+    if (has(Verdict::failed)) return "failed";
+    if (has(Verdict::errored)) return "errored";
+    return !records.empty() && all_well(records) ? "passed" : "unknown";
+}
+
+int judge(const Suite& suite, const JudgeArguments& arguments) {
+    const auto start = std::chrono::steady_clock::now();
+    const Times times(seconds_of_time(arguments.time));
+    const Alarm alarm(times.all - times.to_print);
+    require_each_filter(arguments.filters);
+    require_property(suite, arguments.property, arguments.filters);
+    const std::uint64_t seed = arguments.seed.value_or(std::random_device()());
+    const CheckOptions options{.cases = std::numeric_limits<std::int32_t>::max(),
+                               .seconds = times.of_cases(),
+                               .seconds_in_all = times.of_cases() + times.to_shrink,
+                               .seed = seed};
+    const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    WorkerPoolOptions with = worker_options(arguments.jobs > 0 ? arguments.jobs : cores);
+    std::optional<WorkerPool> pool;
+    std::vector<std::string> devices;
+    std::vector<Row> rows;
+    std::vector<RowResult> results;
+    try {
+        devices = [&] {
+            WorkerPool asked(worker_options(1));
+            return choose_devices(arguments.device, asked);
+        }();
+        if (devices.back() == "cuda") with.owned_device = "cuda";
+        pool.emplace(std::move(with));
+        rows = select_rows(suite, Registry::instance(), arguments.filters, arguments.property,
+                           devices);
+        results = check_rows(suite, rows, options, *pool, {});
+    } catch (const Interrupted&) {
+        // It came before the first case.
+    }
+    const std::string program = program_to_paste();
+    const std::vector<RowRecord> records = records_of(results, program);
+    ordered_json object{{"kind", "judgement"},
+                        {"version", version},
+                        {"verdict", verdict_of(records)},
+                        {"time_ran_out", alarm.has_rung()},
+                        {"seed", seed},
+                        {"devices", devices}};
+    object["failures"] = ordered_json::array();
+    for (const std::size_t i : wrong_rows(results, records))
+        object["failures"].push_back(object_of_failure(records[i], program));
+    object["rows"] = ordered_json::array();
+    for (const RowRecord& record : records) object["rows"].push_back(object_of_row(record));
+    object["seconds"] =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    std::puts(object.dump(-1, ' ', false, ordered_json::error_handler_t::replace).c_str());
+    std::fflush(stdout);
+    const int code = object["verdict"] == "passed" ? exit_ok : exit_failed;
+    // Workers end with this process; some take seconds to end by themselves.
+    if (alarm.has_rung()) _exit(code);
+    return code;
+}
+
+}  // namespace
+
+int run_judge(const Suite& suite, const JudgeArguments& arguments) {
+    const InterruptScope interrupts;
+    const int code = judge(suite, arguments);
+    return interrupt_signal() != 0 ? 128 + interrupt_signal() : code;
+}
+
+}  // namespace gradverify

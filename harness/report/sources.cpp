@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/report/sources.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
+
+namespace gradverify {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> read_file(const fs::path& path) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return file ? std::optional(std::move(text).str()) : std::nullopt;
+}
+
+/// With what a unit was compiled; see gradverify_write_unit_flags.
+struct UnitFlags {
+    std::vector<fs::path> sources, includes;
+    std::vector<std::string> definitions;
+
+    explicit UnitFlags(const std::string& text) {
+        for (const std::string_view line : split(text, '\n')) {
+            const std::string value(line.substr(std::min(line.find(' ') + 1, line.size())));
+            if (line.starts_with("source ")) sources.emplace_back(value);
+            if (line.starts_with("definition ")) definitions.push_back(value);
+            // The compiler looks there anyway.
+            const bool is_systems = value == "/usr/include" || value == "/usr/local/include";
+            if (line.starts_with("include ") && !is_systems &&
+                std::ranges::find(includes, fs::path(value)) == includes.end())
+                includes.emplace_back(value);
+        }
+    }
+};
+
+bool is_within(const fs::path& path, const fs::path& folder) {
+    const fs::path rest = path.lexically_relative(folder);
+    return !rest.empty() && *rest.begin() != "..";
+}
+
+/// Files, and the folders through which they are found.
+class Closure {
+  public:
+    explicit Closure(const UnitFlags& flags) : flags_(flags) {}
+
+    void add(const fs::path& file) {
+        const fs::path path = file.lexically_normal();
+        if (texts_.contains(path)) return;
+        const auto text = read_file(path);
+        if (!text) throw EnvironmentError("can't read " + path.string());
+        texts_.emplace(path, *text);
+        static const std::regex include("(^|\n)[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]");
+        for (auto found = std::sregex_iterator(text->begin(), text->end(), include);
+             found != std::sregex_iterator(); ++found)
+            add_included(path, (*found)[3].str(), (*found)[2].str() == "\"");
+    }
+
+    const std::map<fs::path, std::string>& texts() const { return texts_; }
+    const std::set<fs::path>& folders() const { return folders_; }
+    /// The folder of gradverify's headers.
+    const fs::path& own() const { return own_; }
+
+  private:
+    void add_included(const fs::path& from, const std::string& name, bool is_quoted) {
+        if (is_quoted && fs::is_regular_file(from.parent_path() / name))
+            return add(from.parent_path() / name);
+        for (const fs::path& folder : flags_.includes) {
+            if (!fs::is_regular_file(folder / name)) continue;
+            folders_.insert(folder.lexically_normal());
+            if (name == "harness/kernel.hpp") own_ = folder.lexically_normal();
+            return add(folder / name);
+        }
+    }
+
+    const UnitFlags& flags_;
+    std::map<fs::path, std::string> texts_;
+    std::set<fs::path> folders_;
+    fs::path own_;
+};
+
+/// The folder that holds all of these, without those in `own`.
+fs::path common_folder(const Closure& closure) {
+    std::optional<fs::path> common;
+    const auto widen = [&](const fs::path& folder) {
+        if (is_within(folder, closure.own())) return;
+        if (!common) common = folder;
+        while (!is_within(folder, *common) && common->has_relative_path())
+            common = common->parent_path();
+    };
+    for (const auto& [path, text] : closure.texts()) widen(path.parent_path());
+    for (const fs::path& folder : closure.folders()) widen(folder);
+    return common.value_or(fs::path());
+}
+
+}  // namespace
+
+SourceFolder sources_of(const KernelDeclaration& kernel) {
+    const auto flags_text = read_file(kernel.unit_flags);
+    if (kernel.unit_flags.empty() || !flags_text)
+        throw EnvironmentError(kernel.full_name() + " was not built on this machine: it has no " +
+                               (kernel.unit_flags.empty() ? "record of it" : kernel.unit_flags));
+    const UnitFlags flags(*flags_text);
+    Closure closure(flags);
+    std::vector<fs::path> sources;
+    for (const fs::path& source : flags.sources) {
+        const auto text = read_file(source);
+        const bool is_kernels = source == kernel.file;
+        if (!is_kernels && text && text->find("GRADVERIFY_KERNEL") != std::string::npos) continue;
+        closure.add(source);
+        sources.push_back(source.lexically_normal());
+    }
+    const fs::path common = common_folder(closure);
+    const auto place_of = [&](const fs::path& path) {
+        const bool is_own = is_within(path, closure.own());
+        const fs::path rest = path.lexically_relative(is_own ? closure.own() : common);
+        return ((is_own ? "gradverify" : "kernel") / rest).lexically_normal().generic_string();
+    };
+    SourceFolder folder{.definitions = flags.definitions};
+    for (const auto& [path, text] : closure.texts()) folder.texts.emplace(place_of(path), text);
+    for (const fs::path& source : sources) folder.sources.push_back(place_of(source));
+    for (const fs::path& include : flags.includes)
+        if (closure.folders().contains(include.lexically_normal()))
+            folder.includes.push_back(place_of(include.lexically_normal()));
+    return folder;
+}
+
+}  // namespace gradverify
