@@ -2,18 +2,28 @@
 // Files that are written as a whole.
 #pragma once
 
+#include <cerrno>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "harness/base/errors.hpp"
 
 namespace gradverify {
 
+/// Of a write that failed just now.
+[[noreturn]] inline void refuse_write(const std::string& path) {
+    const int why = errno;
+    throw EnvironmentError("can't write " + path +
+                           (why == 0 ? "" : ": " + std::generic_category().message(why)));
+}
+
 /// **Errors** EnvironmentError when the file can't be written.
 inline void write_file(const std::string& path, const std::string& text) {
+    errno = 0;
     std::ofstream file(path);
     file << text << std::flush;
-    if (!file) throw EnvironmentError("can't write " + path);
+    if (!file) refuse_write(path);
 }
 
 }  // namespace gradverify

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/files.hpp"
 #include "harness/base/random.hpp"
 
 namespace gradverify {
@@ -84,11 +85,9 @@ void Corpus::keep(const Case& found, const std::string& message) {
     fs::create_directories(folder_, wrong);
     // Under another name first: a full disk must leave no half of a case.
     const std::string begun = path + ".new";
-    std::ofstream file(begun);
-    file << "# " << without_newlines(message) << "\n" << failing.print() << "\n" << std::flush;
-    const bool is_written = file.good();
-    if (is_written) fs::rename(begun, path, wrong);
-    if (!is_written || wrong) throw EnvironmentError("can't write " + path);
+    write_file(begun, "# " + without_newlines(message) + "\n" + failing.print() + "\n");
+    fs::rename(begun, path, wrong);
+    if (wrong) throw EnvironmentError("can't write " + path + ": " + wrong.message());
     ++kept_;
 }
 

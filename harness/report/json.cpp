@@ -142,7 +142,7 @@ constexpr std::array failure_fields{
 
 ordered_json json_of_run(const RunRecord& run) {
     ordered_json object{{"kind", "run"},
-                        {"version", version},
+                        {"version", run.version},
                         {"seed", run.seed},
                         {"devices", run.devices},
                         {"program", run.program}};
@@ -222,7 +222,8 @@ ordered_json json_of_summary(const std::vector<RowRecord>& records, double secon
 }
 
 RunRecord run_from(const ordered_json& line) {
-    RunRecord run{.seed = line.at("seed"),
+    RunRecord run{.version = line.value("version", "0.1.0"),
+                  .seed = line.at("seed"),
                   .devices = line.at("devices"),
                   .program = line.value("program", "gradverify"),
                   .how = line.value("how", ""),

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/version.hpp"
 #include "harness/report/record.hpp"
 
 namespace gradverify {
@@ -19,6 +20,7 @@ struct RowName {
 };
 
 struct RunRecord {
+    std::string version{gradverify::version};
     std::uint64_t seed = 0;
     std::vector<std::string> devices;
     std::string program;  ///< begins a line to paste

@@ -6,18 +6,23 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "harness/base/errors.hpp"
+#include "harness/base/files.hpp"
 
 namespace gradverify {
 
 class JsonLines {
   public:
     /// **Errors** EnvironmentError when the file can't be written, here and below.
-    explicit JsonLines(const std::string& path) : path_(path), file_(path) { require_written(); }
+    explicit JsonLines(const std::string& path) : path_(path) {
+        errno = 0;
+        file_.open(path);
+        require_written();
+    }
 
     /// Bytes that are no UTF-8, as a foreign library's message may hold, are replaced.
     void write(const nlohmann::ordered_json& object) {
         using nlohmann::ordered_json;
+        errno = 0;
         file_ << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n'
               << std::flush;
         require_written();
@@ -25,7 +30,7 @@ class JsonLines {
 
   private:
     void require_written() const {
-        if (!file_) throw EnvironmentError("can't write " + path_);
+        if (!file_) refuse_write(path_);
     }
 
     std::string path_;

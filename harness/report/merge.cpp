@@ -12,6 +12,7 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
+#include "harness/base/version.hpp"
 #include "harness/report/parts.hpp"
 #include "harness/run/row_verdict.hpp"
 
@@ -102,7 +103,9 @@ std::vector<Shards> runs_of(const std::vector<ResultFile>& files) {
         // The same shard of another device or filter belongs to another run.
         std::vector<Shards>& alike = sharded[{file.run.seed, shard.count}];
         const auto fits = std::ranges::find_if(alike, [&](const Shards& run) {
-            return run.run().rows == file.run.rows && run.run().how == file.run.how;
+            const RunRecord& other = run.run();
+            return other.rows == file.run.rows && other.how == file.run.how &&
+                   other.version == file.run.version;
         });
         Shards& run = fits == alike.end() ? alike.emplace_back() : *fits;
         if (const auto [twice, is_new] = run.by_index.try_emplace(shard.index, &file); !is_new)
@@ -118,6 +121,10 @@ std::string named(const std::vector<std::string>& names, std::string_view betwee
     if (names.size() <= most_named) return joined(names, between);
     return fmt::format("{}{}and {} more", joined(std::span(names).first(most_named), between),
                        between, names.size() - most_named);
+}
+
+std::string by_another_version(const std::string& writer) {
+    return fmt::format(" was written by gradverify {}, and this is {}", writer, version);
 }
 
 void note_missing(const ResultFile& file, std::vector<Note>& notes) {
@@ -148,6 +155,8 @@ void note_missing(const ResultFile& file, std::vector<Note>& notes) {
         notes.push_back({fmt::format("{} was ended before its summary, with every verdict", what)});
     for (const std::string& remark : file.remarks)
         notes.push_back({fmt::format("{}: {}", what, remark), Note::Tone::bad});
+    if (file.run.version != version)
+        notes.push_back({file.path + by_another_version(file.run.version)});
     if (file.was_interrupted)
         notes.push_back({fmt::format("missing: {} was interrupted, so its rows have fewer cases "
                                      "than they were to have",
@@ -325,8 +334,9 @@ ResultFile ResultFile::read(const std::string& path) {
         } catch (const UsageError&) {
             throw;
         } catch (const std::exception&) {
-            throw UsageError(
-                fmt::format("line {} of {} is not a line that `check --json` writes", i + 1, path));
+            throw UsageError(fmt::format(
+                "line {} of {} is not a line that `check --json` writes{}", i + 1, path,
+                file.run.version == version ? "" : "; it" + by_another_version(file.run.version)));
         }
     return file;
 }

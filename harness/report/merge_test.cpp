@@ -160,6 +160,25 @@ TEST_CASE("a file that was cut off keeps its lines; another one is refused with 
     CHECK(refusal([] { ResultFile::read("/no/such/file"); }) == "can't read /no/such/file");
 }
 
+TEST_CASE("a file of another version says which one wrote it") {
+    const auto written = [](std::int64_t shard, const std::string& end) {
+        const RunRecord run{
+            .version = "9.9.9", .seed = 5, .shard = {.index = shard, .count = 2}, .rows = two_rows};
+        return json_of_run(run).dump() + "\n" + end;
+    };
+    const TemporaryFile other(written(0, "{\"kind\":\"summary\"}\n")),
+        unread(written(0, "{\"kind\":\"verdict\"}\n"));
+    const std::string by = " was written by gradverify 9.9.9, and this is ";
+    CHECK(contains(said(merge({ResultFile::read(other.path)}).missing), other.path + by));
+    CHECK(contains(refusal([&] { ResultFile::read(unread.path); }), "writes; it" + by));
+    // Another version may draw other cases, so its shards belong to no run of this one.
+    const std::string missing =
+        said(merge({ResultFile::read(other.path), file_of({}, {1, 2})}).missing);
+    CHECK(contains(missing, "there is no file of 1"));
+    CHECK(contains(missing, "there is no file of 2"));
+    CHECK_FALSE(contains(said(merge({file_of({})}).missing), by));
+}
+
 TEST_CASE("one shard twice is a mistake, one of another seed is another run's") {
     const ResultFile one = file_of({covering({"in=9"})}, {0, 2}),
                      other = file_of({covering({"in=9"})}, {0, 2}, true, 6);

@@ -237,8 +237,11 @@ TEST_CASE("a failure's line has what draws it: parameters, tensors, elements and
 
 TEST_CASE("a result file that can't be written is the environment's fault") {
     const std::string path = "/no/such/folder/results";
-    CHECK_THROWS_WITH_AS(JsonLines{path}, "can't write /no/such/folder/results", EnvironmentError);
-    CHECK_THROWS_WITH_AS(write_file(path, ""), "can't write /no/such/folder/results",
+    CHECK_THROWS_WITH_AS(JsonLines{path},
+                         "can't write /no/such/folder/results: No such file or directory",
+                         EnvironmentError);
+    CHECK_THROWS_WITH_AS(write_file(path, ""),
+                         "can't write /no/such/folder/results: No such file or directory",
                          EnvironmentError);
     const TemporaryFile file("an earlier run's");
     write_file(file.path, "");
