@@ -124,7 +124,7 @@ class Runner:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         head = ["cmake_minimum_required(VERSION 3.25)", "project(docs LANGUAGES CXX)",
-                "find_package(gradverify 0.1 REQUIRED)"]
+                "find_package(gradverify 0.2 REQUIRED)"]
         if "gradverify_add_kernels(my_checks" in block.text:
             head.append("add_executable(my_checks main.cpp)")
         (folder / "CMakeLists.txt").write_text("\n".join(head) + "\n" + block.text)
