@@ -16,6 +16,13 @@ install(TARGETS gradverify_options gradverify_simt gradverify_harness gradverify
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/gradverify
     RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/gradverify)
+if(GRADVERIFY_STATIC_RUNTIME)
+    set(ours ${CMAKE_INSTALL_LIBDIR}/gradverify)
+    install(FILES $<TARGET_FILE:rapidcheck> DESTINATION ${ours} RENAME librapidcheck.a)
+    set_property(TARGET gradverify_properties APPEND PROPERTY INTERFACE_LINK_LIBRARIES
+        $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${ours}/librapidcheck.a>)
+endif()
+
 if(GRADVERIFY_BUILD_KERNELS)
     install(TARGETS gradverify RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
