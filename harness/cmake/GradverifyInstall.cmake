@@ -23,8 +23,24 @@ if(GRADVERIFY_STATIC_RUNTIME)
         $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${ours}/librapidcheck.a>)
 endif()
 
+# gradverify_install_output(<folder> <file> <argument>...): installs what the executable prints.
+function(gradverify_install_output folder file)
+    list(JOIN ARGN " " arguments)
+    set(share ${PROJECT_BINARY_DIR}/share/${folder})
+    file(MAKE_DIRECTORY ${share})
+    install(CODE "execute_process(COMMAND \"$<TARGET_FILE:gradverify>\" ${arguments}
+        OUTPUT_FILE \"${share}/${file}\" COMMAND_ERROR_IS_FATAL ANY)")
+    install(FILES ${share}/${file} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder})
+endfunction()
 if(GRADVERIFY_BUILD_KERNELS)
     install(TARGETS gradverify RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    # Of another machine's kind it can't be run here.
+    if(NOT CMAKE_CROSSCOMPILING)
+        gradverify_install_output(man/man1 gradverify.1.gz man COMMAND gzip -9n)
+        gradverify_install_output(bash-completion/completions gradverify completion bash)
+        gradverify_install_output(zsh/site-functions _gradverify completion zsh)
+        gradverify_install_output(fish/vendor_completions.d gradverify.fish completion fish)
+    endif()
 endif()
 
 foreach(folder harness reference)
@@ -56,4 +72,5 @@ install(FILES ${PROJECT_BINARY_DIR}/gradverify-config.cmake
         ${CMAKE_CURRENT_LIST_DIR}/GradverifyKernels.cmake
     DESTINATION ${package})
 install(PROGRAMS ${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh DESTINATION ${package})
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${CMAKE_CURRENT_LIST_DIR}/copyright
+    DESTINATION ${CMAKE_INSTALL_DOCDIR})
