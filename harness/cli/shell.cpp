@@ -93,7 +93,12 @@ std::string zsh_of(const CLI::App& app) {
         "    case $verb in\n{}"
         "    esac\n"
         "}}\n"
-        "compdef _gradverify gradverify\n",
+        // As a file of $fpath it is called with the words to complete, else it is sourced.
+        "if [[ $funcstack[1] == _gradverify ]]; then\n"
+        "    _gradverify \"$@\"\n"
+        "else\n"
+        "    compdef _gradverify gradverify\n"
+        "fi\n",
         names, cases);
 }
 
