@@ -74,3 +74,4 @@ install(FILES ${PROJECT_BINARY_DIR}/gradverify-config.cmake
 install(PROGRAMS ${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh DESTINATION ${package})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${CMAKE_CURRENT_LIST_DIR}/copyright
     DESTINATION ${CMAKE_INSTALL_DOCDIR})
+include(${CMAKE_CURRENT_LIST_DIR}/GradverifyDeb.cmake)
