@@ -173,7 +173,8 @@ class Runner:
         helps = [[real, verb, "--help"] for verb in ("check", "judge", "repro", "report", "list", "bench")]
         known = "".join(subprocess.run(command, capture_output=True, text=True).stdout
                         for command in [*helps, [real, "--help"], [ROOT / "run", "help"]])
-        known += "--use_fast_math --install --prefix"  # of nvcc, of cmake
+        # Of nvcc, cmake, vcpkg, and `python -m gradverify`.
+        known += "--use_fast_math --install --prefix --overlay-ports --cmakedir"
         unknown = sorted(one for one in mentioned if one not in known)
         if unknown:
             raise Failure(f"options that nothing has: {unknown}")
