@@ -4,8 +4,8 @@
 # and CMake finds it: deb_test.sh BUILD PREFIX WORK VERSION COMPILER
 set -euo pipefail
 build=$1 prefix=$2 work=$3 version=$4 compiler=$5
-if ! command -v dpkg-shlibdeps >/dev/null; then
-    echo 'skipped: no dpkg-dev here'
+if ! command -v dpkg-shlibdeps >/dev/null || ! command -v file >/dev/null; then
+    echo 'skipped: without dpkg-dev and file CPack makes no .deb'
     exit
 fi
 rm -rf "$work"
