@@ -135,6 +135,21 @@ std::vector<UserProblem> read_user_problem(const std::string& text, const std::s
     return read;
 }
 
+double parse_duration(const std::string& text) {
+    std::string number = text;
+    double unit = 1.0;
+    if (text.ends_with('s') || text.ends_with('m') || text.ends_with('h')) {
+        unit = text.back() == 's' ? 1.0 : text.back() == 'm' ? 60.0 : 3600.0;
+        number.pop_back();
+    }
+    const auto value = parse_double(number);
+    if (!value || !(*value > 0.0))
+        throw UsageError("--time " + text + " is not a time such as 60s, 5m or 2h");
+    if (*value * unit > longest_seconds)
+        throw UsageError("--time " + text + " is more than a year");
+    return *value * unit;
+}
+
 void remember_program(const char* first_word) { first_word_of_command = first_word; }
 
 std::string program_to_paste() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which kernels, rows, problems, devices and workers the words of a command line mean.
+// Decides which kernels, rows, problems, devices, workers and times the words of a command line
+// mean.
 #pragma once
 
 #include <functional>
@@ -50,6 +51,11 @@ using WhyNot = std::function<std::optional<std::string>(const Operator&, const P
 std::vector<UserProblem> read_user_problem(const std::string& text, const std::string& place,
                                            std::span<const Operator* const> operators,
                                            const WhyNot& why_not);
+
+/// The longest time that a run may be given: a year. Clocks count far more.
+inline constexpr double longest_seconds = 365.0 * 24 * 3600;
+/// Seconds in `60`, `60s`, `5m` or `2h`. **Errors** UsageError.
+double parse_duration(const std::string& text);
 
 /// The word that begins a command to paste in this folder.
 std::string program_to_paste();

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <span>
+
+#include "harness/base/errors.hpp"
+#include "harness/bench/json.hpp"
+#include "harness/bench/statistics.hpp"
+#include "harness/report/baseline.hpp"
+#include "harness/report/ci.hpp"
+#include "harness/report/corpus.hpp"
+#include "harness/report/json.hpp"
+#include "harness/report/junit.hpp"
+#include "harness/report/merge.hpp"
+#include "harness/report/summary.hpp"
+#include "harness/simt/rewrite/rewrite.hpp"
+#include "harness/simt/rewrite/tokens.hpp"
+#include "harness/tests/fuzz/targets.hpp"
+
+namespace gradverify::fuzz {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+std::string dump(const ordered_json& object) {
+    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+/// A verdict's line with all that it is made of.
+std::string line_of(const RowRecord& record) { return dump(json_of_verdict(record, true)); }
+
+/// A folder of one case, which is the input's file.
+class Folder {
+  public:
+    explicit Folder(const std::string& file) {
+        std::string name = (std::filesystem::temp_directory_path() / "gradverify-XXXXXX").string();
+        require(mkdtemp(name.data()) != nullptr, "there is a folder for temporary files");
+        path = name;
+        std::filesystem::create_symlink(file, path / "one.case");
+    }
+    ~Folder() { std::filesystem::remove_all(path); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    std::filesystem::path path;
+};
+
+}  // namespace
+
+std::string file_of(std::string_view text) {
+    // In memory: a disk would take most of the time.
+    static const int file = memfd_create("input", 0);
+    const auto size = static_cast<ssize_t>(text.size());
+    require(ftruncate(file, 0) == 0 && pwrite(file, text.data(), text.size(), 0) == size,
+            "there is memory for the input");
+    return "/proc/self/fd/" + std::to_string(file);
+}
+
+void corpus(std::string_view text) {
+    static const Folder folder(file_of(text));
+    file_of(text);
+    const Corpus read(folder.path.string(), registry());
+    require(read.cases().size() + read.stale().size() == 1, "a case is run or said to be stale");
+    for (const Case& one : read.cases())
+        require(!why_unsupported(*registry().find_kernel(one.kernel), one.setting),
+                "a case that is run is one of its kernel");
+}
+
+void results(std::string_view text) {
+    const auto read = parsed<UsageError>([&] { return ResultFile::read(file_of(text)); });
+    if (!read) return;
+    for (const auto& [name, record] : read->verdicts) {
+        // The first line may replace bytes that are no UTF-8.
+        const std::string once = line_of(record_from(ordered_json::parse(line_of(record))));
+        require(line_of(record_from(ordered_json::parse(once))) == once,
+                "a verdict that is written is read");
+    }
+    const auto merged = parsed<UsageError>([&] { return merge({*read}); });
+    if (!merged) return;
+    for (const ordered_json& line : lines_of(*merged, compare(*merged, *merged))) dump(line);
+    junit_xml(merged->records, merged->seconds);
+    dump(sarif_of(merged->records));
+    github_annotations(merged->records);
+    summarize({}, merged->records, merged->absent, merged->seconds);
+}
+
+void baseline(std::string_view text) {
+    const auto read = parsed<UsageError>([&] { return Baseline::read(file_of(text)); });
+    if (!read) return;
+    RowRecord record{.kernel = "toy.forward/plain", .property = "repeatable", .device = "cpu"};
+    for (const Verdict verdict : {Verdict::passed, Verdict::failed, Verdict::vacuous}) {
+        record.verdict = verdict;
+        require(!read->knows(record) || verdict != Verdict::passed, "no pass is a known failure");
+        read->gone({record});
+    }
+}
+
+void bench(std::string_view text) {
+    const auto read = parsed<UsageError>([&] { return read_bench(file_of(text)); });
+    if (!read) return;
+    for (const BenchRecord& record : read->records) {
+        const Spread spread = spread_of(record.samples);
+        require(spread.low <= spread.median && spread.median <= spread.high,
+                "a median lies between its quartiles");
+    }
+}
+
+void rewrite(std::string_view text) {
+    if (text.find('\0') != text.npos) return;  // it would end the message in the name of a file
+    std::string joined;
+    for (const auto& token : simt::rewrite::tokenize(text)) joined += token.text;
+    require(joined == text, "the tokens are the text");
+    const auto rewritten =
+        parsed<simt::rewrite::RewriteError>([&] { return simt::rewrite::rewrite(text); });
+    if (!rewritten) return;
+    const auto has = [&](std::string_view word) { return text.find(word) != text.npos; };
+    if (!has("<") && !has("__shared__") && !has("asm") && !has("cudaLaunch"))
+        require(*rewritten == text, "what is no CUDA stays as it is");
+}
+
+}  // namespace gradverify::fuzz
