@@ -12,8 +12,6 @@
 
 namespace gradverify {
 
-using nlohmann::ordered_json;
-
 namespace {
 
 ordered_json tensors_of(const BenchResult& result) {
@@ -70,7 +68,7 @@ BenchRecord record_of(const ordered_json& object) {
 }
 
 void read_line(const std::string& line, BenchFile& read) {
-    const ordered_json object = ordered_json::parse(line);
+    const ordered_json object = parse_json(line);
     const auto kind = object.at("kind").get<std::string>();
     if (kind == "run")
         read.device_name = object.at("device_name");

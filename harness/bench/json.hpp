@@ -3,10 +3,10 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "harness/base/json.hpp"
 #include "harness/bench/bench.hpp"
 
 namespace gradverify {
@@ -14,9 +14,9 @@ namespace gradverify {
 /// How many kernels are in each state.
 using BenchCounts = std::map<BenchResult::State, int>;
 
-nlohmann::ordered_json json_of_run(const BenchRun& run);
-nlohmann::ordered_json json_of_result(const BenchResult& result, const BenchRun& run);
-nlohmann::ordered_json json_of_summary(BenchCounts counts, double seconds);
+ordered_json json_of_run(const BenchRun& run);
+ordered_json json_of_result(const BenchResult& result, const BenchRun& run);
+ordered_json json_of_summary(BenchCounts counts, double seconds);
 
 struct BenchRecord {
     std::string kernel, problem, device, data;

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "harness/base/json.hpp"
 #include "harness/operators/operator.hpp"
 
 namespace gradverify {
-
-using nlohmann::json;
 
 namespace {
 
@@ -21,9 +19,6 @@ constexpr double copies_most = 1000.0;
 
 }  // namespace
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasureRequest, what, device, kernel, problem, data, seed,
-                                   repetitions, graph)
-
 BenchData bench_data_named(std::string_view name) {
     for (const BenchData data : {BenchData::zeros, BenchData::integers, BenchData::decimals})
         if (name_of(data) == name) return data;
@@ -31,12 +26,33 @@ BenchData bench_data_named(std::string_view name) {
                                 "'; there are zeros, integers, decimals");
 }
 
-std::string MeasureRequest::to_json() const { return json(*this).dump(); }
+std::string MeasureRequest::to_json() const {
+    return ordered_json{{"what", what},
+                        {"device", device},
+                        {"kernel", kernel},
+                        {"problem", problem},
+                        {"data", name_of(data)},
+                        {"seed", seed},
+                        {"repetitions", repetitions},
+                        {"graph", graph}}
+        .dump();
+}
 
 MeasureRequest MeasureRequest::from_json(std::string_view line) {
     try {
-        return json::parse(line).get<MeasureRequest>();
-    } catch (const json::exception& wrong) {
+        const ordered_json object = parse_json(line);
+        const int what = object.at("what");
+        if (what != static_cast<int>(What::ceilings) && what != static_cast<int>(What::time))
+            throw std::invalid_argument("there is no request " + std::to_string(what));
+        return {.what = static_cast<What>(what),
+                .device = object.at("device"),
+                .kernel = object.at("kernel"),
+                .problem = object.at("problem"),
+                .data = bench_data_named(object.at("data").get<std::string>()),
+                .seed = object.at("seed"),
+                .repetitions = object.at("repetitions"),
+                .graph = object.at("graph")};
+    } catch (const std::exception& wrong) {
         throw std::invalid_argument(std::string("measure: ") + wrong.what());
     }
 }

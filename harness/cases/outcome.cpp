@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
-namespace gradverify {
+#include "harness/base/json.hpp"
 
-using nlohmann::json;
+namespace gradverify {
 
 namespace {
 
@@ -22,34 +21,88 @@ constexpr std::array<std::string_view, 5> names{"passed", "failed", "vacuous", "
 Verdict verdict_named(std::string_view name) {
     const auto found = std::ranges::find(names, name);
     if (found == names.end())
-        throw std::invalid_argument(fmt::format("outcome: there is no verdict '{}'", name));
+        throw std::invalid_argument(fmt::format("there is no verdict '{}'", name));
     return static_cast<Verdict>(found - names.begin());
 }
 
 /// JSON has no NaN and no infinity: they travel as text.
-json number(double value) {
+ordered_json number(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
     return value;
 }
 
-double number_of(const json& value) {
+double number_of(const ordered_json& value) {
     if (!value.is_string()) return value.get<double>();
     for (const double special : {std::nan(""), HUGE_VAL, -HUGE_VAL})
         if (value == number(special)) return special;
-    throw std::invalid_argument("outcome: " + value.dump() + " is not a number");
+    throw std::invalid_argument(value.dump() + " is not a number");
+}
+
+DType dtype_of(const ordered_json& value) {
+    const auto place = value.get<std::size_t>();
+    if (place >= std::size(all_dtypes))
+        throw std::invalid_argument(value.dump() + " is no element type");
+    return static_cast<DType>(place);
 }
 
 }  // namespace
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TensorView, dtype, rank, sizes, strides)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, samples, calls_per_sample, copies, outgrows_cache,
-                                   tensors)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ArithmeticCeiling, name, flops)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Ceilings, device_name, cache_bytes, copy_bytes_per_second,
-                                   arithmetic)
+static void to_json(ordered_json& object, const TensorView& tensor) {
+    object = {{"dtype", tensor.dtype},
+              {"rank", tensor.rank},
+              {"sizes", tensor.sizes},
+              {"strides", tensor.strides}};
+}
 
-static void to_json(json& object, const WrongMap& map) {
+static void from_json(const ordered_json& object, TensorView& tensor) {
+    tensor = {.dtype = dtype_of(object.at("dtype")),
+              .rank = object.at("rank"),
+              .sizes = object.at("sizes"),
+              .strides = object.at("strides")};
+    if (tensor.rank < 0 || tensor.rank > max_tensor_rank)
+        throw std::invalid_argument(fmt::format("no tensor has {} axes", tensor.rank));
+}
+
+static void to_json(ordered_json& object, const Timing& timing) {
+    object = {{"samples", timing.samples},
+              {"calls_per_sample", timing.calls_per_sample},
+              {"copies", timing.copies},
+              {"outgrows_cache", timing.outgrows_cache},
+              {"tensors", timing.tensors}};
+}
+
+static void from_json(const ordered_json& object, Timing& timing) {
+    timing.samples = object.at("samples").get<std::vector<double>>();
+    timing.calls_per_sample = object.at("calls_per_sample");
+    timing.copies = object.at("copies");
+    timing.outgrows_cache = object.at("outgrows_cache");
+    timing.tensors = object.at("tensors").get<std::vector<TensorView>>();
+}
+
+static void to_json(ordered_json& object, const ArithmeticCeiling& ceiling) {
+    object = {{"name", ceiling.name}, {"flops", ceiling.flops}};
+}
+
+static void from_json(const ordered_json& object, ArithmeticCeiling& ceiling) {
+    ceiling = {.name = object.at("name"), .flops = object.at("flops")};
+}
+
+static void to_json(ordered_json& object, const Ceilings& ceilings) {
+    object = {{"device_name", ceilings.device_name},
+              {"cache_bytes", ceilings.cache_bytes},
+              {"copy_bytes_per_second", ceilings.copy_bytes_per_second},
+              {"arithmetic", ceilings.arithmetic}};
+}
+
+static void from_json(const ordered_json& object, Ceilings& ceilings) {
+    ceilings = {.device_name = object.at("device_name"),
+                .cache_bytes = object.at("cache_bytes"),
+                .copy_bytes_per_second = object.at("copy_bytes_per_second"),
+                .arithmetic = object.at("arithmetic").get<std::vector<ArithmeticCeiling>>()};
+}
+
+static void to_json(ordered_json& object, const WrongMap& map) {
     object = {{"tensor", map.tensor},
               {"sizes", map.sizes},
               {"wrong", map.wrong},
@@ -59,33 +112,33 @@ static void to_json(json& object, const WrongMap& map) {
     for (const double value : map.want) object["want"].push_back(number(value));
 }
 
-static void from_json(const json& object, WrongMap& map) {
+static void from_json(const ordered_json& object, WrongMap& map) {
     map = {.tensor = object.at("tensor"),
            .sizes = object.at("sizes"),
            .wrong = object.at("wrong"),
            .total = object.at("total"),
            .marks = object.at("marks")};
-    for (const json& value : object.value("got", json::array()))
+    for (const ordered_json& value : object.value("got", ordered_json::array()))
         map.got.push_back(number_of(value));
-    for (const json& value : object.value("want", json::array()))
+    for (const ordered_json& value : object.value("want", ordered_json::array()))
         map.want.push_back(number_of(value));
 }
 
-static void to_json(json& object, const WrongElement& element) {
+static void to_json(ordered_json& object, const WrongElement& element) {
     object = {{"tensor", element.tensor},
               {"index", element.index},
               {"numbers", {number(element.got), number(element.want), number(element.bound)}}};
     if (element.dtype) object["dtype"] = *element.dtype;
 }
 
-static void from_json(const json& object, WrongElement& element) {
-    const json& numbers = object.at("numbers");
+static void from_json(const ordered_json& object, WrongElement& element) {
+    const ordered_json& numbers = object.at("numbers");
     element = {.tensor = object.at("tensor"),
                .index = object.at("index"),
                .got = number_of(numbers.at(0)),
                .want = number_of(numbers.at(1)),
                .bound = number_of(numbers.at(2))};
-    if (object.contains("dtype")) element.dtype = object["dtype"].get<DType>();
+    if (object.contains("dtype")) element.dtype = dtype_of(object["dtype"]);
 }
 
 std::string_view name_of(Verdict verdict) { return names[static_cast<std::size_t>(verdict)]; }
@@ -96,7 +149,7 @@ void Outcome::add_overflows(std::string noted) {
 }
 
 std::string Outcome::to_json() const {
-    json object{{"verdict", name_of(verdict)}};
+    ordered_json object{{"verdict", name_of(verdict)}};
     if (!message.empty()) object["message"] = message;
     if (is_refusal) object["refusal"] = true;
     if (is_of_two_calls) object["two_calls"] = true;
@@ -115,12 +168,12 @@ std::string Outcome::to_json() const {
     object["work"] = {number(multiply_adds), seconds_kernel, seconds_reference, seconds_total,
                       seconds_cpu};
     // A message may quote a foreign library: bytes that are no UTF-8 are replaced, not refused.
-    return object.dump(-1, ' ', false, json::error_handler_t::replace);
+    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 Outcome Outcome::from_json(std::string_view line) {
     try {
-        const json object = json::parse(line);
+        const ordered_json object = parse_json(line);
         Outcome outcome;
         outcome.verdict = verdict_named(object.at("verdict").get<std::string>());
         outcome.message = object.value("message", "");
@@ -136,20 +189,20 @@ Outcome Outcome::from_json(std::string_view line) {
         if (object.contains("timing")) outcome.measured = object["timing"].get<Timing>();
         if (object.contains("ceilings")) outcome.measured = object["ceilings"].get<Ceilings>();
         if (object.contains("imprecision")) {
-            const json& found = object["imprecision"];
+            const ordered_json& found = object["imprecision"];
             outcome.imprecision = {.worst = found.at("worst").get<WrongElement>(),
                                    .elements = found.at("elements"),
                                    .largest = number_of(found.at("largest"))};
         }
         outcome.overflows = object.value("overflows", "");
-        const json& work = object.at("work");
+        const ordered_json& work = object.at("work");
         outcome.multiply_adds = number_of(work.at(0));
         outcome.seconds_kernel = work.at(1);
         outcome.seconds_reference = work.at(2);
         outcome.seconds_total = work.at(3);
         outcome.seconds_cpu = work.at(4);
         return outcome;
-    } catch (const json::exception& wrong) {
+    } catch (const std::exception& wrong) {
         throw std::invalid_argument(std::string("outcome: ") + wrong.what());
     }
 }
@@ -163,10 +216,12 @@ bool is_of_one_kind(const Outcome& a, const Outcome& b) {
 
 std::vector<std::string> source_lines_in(std::string_view message) {
     std::vector<std::string> lines;
+    std::size_t from = 0, scanned = 0;
     for (std::size_t dot = 0; (dot = message.find(".cu", dot)) != std::string_view::npos;) {
         const std::size_t colon = message.find_first_not_of("cuh", dot + 1);
-        const std::size_t begin = message.substr(0, dot).find_last_of(" (,;");
-        const std::size_t from = begin == std::string_view::npos ? 0 : begin + 1;
+        const std::size_t begin = message.substr(scanned, dot - scanned).find_last_of(" (,;");
+        if (begin != std::string_view::npos) from = scanned + begin + 1;
+        scanned = dot;
         dot += 3;
         if (colon == std::string_view::npos || message[colon] != ':') continue;
         const std::string_view ending = message.substr(dot - 3, colon - dot + 3);

@@ -132,17 +132,29 @@ TEST_CASE("the first line of a CUDA source that a message names is found") {
 }
 
 TEST_CASE("what is no outcome is refused") {
-    for (const char* line :
-         {"", "garbage", "{", "null", "[]", "3", "{}", R"({"verdict":"passed"})",
-          R"({"verdict":"fine","work":[0,0,0,0,0]})", R"({"verdict":3,"work":[0,0,0,0,0]})",
-          R"({"verdict":"passed","work":[0,0,0,0]})",
-          R"({"verdict":"passed","work":["a",0,0,0,0]})",
-          R"({"verdict":"passed","work":["1e999",0,0,0,0]})",
-          R"({"verdict":"passed","work":[null,0,0,0,0]})",
-          R"({"verdict":"passed","error_over_bound":"big","work":[0,0,0,0,0]})",
-          R"({"verdict":"failed","worst":[{"tensor":"x"}],"work":[0,0,0,0,0]})",
-          R"({"verdict":"failed","message":7,"work":[0,0,0,0,0]})",
-          R"({"verdict":"passed","work":[0,0,0,0,0]} {"verdict":"passed","work":[0,0,0,0,0]})"})
+    for (
+        const char* line :
+        {"",
+         "garbage",
+         "{",
+         "null",
+         "[]",
+         "3",
+         "{}",
+         R"({"verdict":"passed"})",
+         R"({"verdict":"fine","work":[0,0,0,0,0]})",
+         R"({"verdict":3,"work":[0,0,0,0,0]})",
+         R"({"verdict":"passed","work":[0,0,0,0]})",
+         R"({"verdict":"passed","work":["a",0,0,0,0]})",
+         R"({"verdict":"passed","work":["1e999",0,0,0,0]})",
+         R"({"verdict":"passed","work":[null,0,0,0,0]})",
+         R"({"verdict":"passed","error_over_bound":"big","work":[0,0,0,0,0]})",
+         R"({"verdict":"failed","worst":[{"tensor":"x"}],"work":[0,0,0,0,0]})",
+         R"({"verdict":"failed","message":7,"work":[0,0,0,0,0]})",
+         R"({"verdict":"failed","worst":[{"tensor":"x","index":[1e300],"numbers":[0,0,0]}],"work":[0,0,0,0,0]})",
+         R"({"verdict":"failed","worst":[{"tensor":"x","index":[],"numbers":[0,0,0],"dtype":8}],"work":[0,0,0,0,0]})",
+         R"({"verdict":"passed","timing":{"samples":[],"calls_per_sample":1,"copies":1,"outgrows_cache":true,"tensors":[{"dtype":0,"rank":7,"sizes":[1,1,1,1,1,1],"strides":[1,1,1,1,1,1]}]},"work":[0,0,0,0,0]})",
+         R"({"verdict":"passed","work":[0,0,0,0,0]} {"verdict":"passed","work":[0,0,0,0,0]})"})
         CHECK_MESSAGE(refusal([&] { Outcome::from_json(line); }).starts_with("outcome: "), line);
     CHECK(refusal([] { Outcome::from_json(R"({"verdict":"fine","work":[0,0,0,0,0]})"); }) ==
           "outcome: there is no verdict 'fine'");

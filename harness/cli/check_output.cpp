@@ -29,10 +29,8 @@ double seconds_since_1970() {
         .count();
 }
 
-std::vector<nlohmann::ordered_json> lines_of_page(const RunRecord& run,
-                                                  const std::vector<RowRecord>& records,
-                                                  const std::vector<std::string>& gone,
-                                                  double seconds) {
+std::vector<ordered_json> lines_of_page(const RunRecord& run, const std::vector<RowRecord>& records,
+                                        const std::vector<std::string>& gone, double seconds) {
     MergedResults results{.runs = {run}, .records = records, .absent = run.absent, .missing = {}};
     results.seconds = seconds;
     std::vector<Note> notes;

@@ -33,19 +33,20 @@ bool is_bench(const std::string& path) {
     std::ifstream in(path);
     std::string line;
     std::getline(in, line);
-    const auto first = nlohmann::ordered_json::parse(line, nullptr, false);
+    const auto first = ordered_json::parse(line, nullptr, false);
     return first.is_object() && first.contains("device_name");
 }
 
 /// Lines of `bench --json`, which are shown as they are.
-void add_bench(const std::string& path, std::vector<nlohmann::ordered_json>& lines) {
+void add_bench(const std::string& path, std::vector<ordered_json>& lines) {
     std::ifstream in(path);
-    for (std::string line; std::getline(in, line);) {
-        nlohmann::ordered_json read = nlohmann::ordered_json::parse(line, nullptr, false);
-        // The last line may be cut off.
-        if (read.is_object() && read.contains("kind") && read["kind"] != "summary")
-            lines.push_back(std::move(read));
-    }
+    for (std::string line; std::getline(in, line);) try {
+            ordered_json read = parse_json(line);
+            if (read.is_object() && read.contains("kind") && read["kind"] != "summary")
+                lines.push_back(std::move(read));
+        } catch (const std::exception&) {
+            // The last line may be cut off.
+        }
 }
 
 /// One report for the rows of a kernel that fail at one problem, and a line for each of the others.
@@ -91,7 +92,7 @@ int run_report(const Suite& suite, const ReportArguments& arguments) {
     const MergedResults merged = read_all(results);
     std::vector<Note> notes;
     if (!arguments.before.empty()) notes = compare(read_all(arguments.before), merged);
-    std::vector<nlohmann::ordered_json> lines;
+    std::vector<ordered_json> lines;
     if (!results.empty()) lines = lines_of(merged, notes);
     if (!arguments.results.json.empty()) {
         JsonLines json(arguments.results.json);

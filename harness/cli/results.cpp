@@ -39,8 +39,7 @@ void begin_results(const ResultOptions& options) {
 }
 
 void write_results(const ResultOptions& options, const std::vector<RowRecord>& records,
-                   const std::vector<nlohmann::ordered_json>& lines, double seconds) {
-    using nlohmann::ordered_json;
+                   const std::vector<ordered_json>& lines, double seconds) {
     if (!options.junit.empty()) write_file(options.junit, junit_xml(records, seconds));
     if (!options.sarif.empty())
         write_file(

@@ -2,9 +2,9 @@
 // Writes results where options say, but for the JSON lines, which are written as verdicts stand.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "harness/base/json.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/report/record.hpp"
 
@@ -18,6 +18,6 @@ void require_different_files(const std::vector<std::string>& paths);
 void begin_results(const ResultOptions& options);
 /// `lines`: the page's.
 void write_results(const ResultOptions& options, const std::vector<RowRecord>& records,
-                   const std::vector<nlohmann::ordered_json>& lines, double seconds);
+                   const std::vector<ordered_json>& lines, double seconds);
 
 }  // namespace gradverify

@@ -4,13 +4,11 @@
 #include <fmt/format.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/json.hpp"
 
 namespace gradverify {
-
-using nlohmann::json;
 
 Baseline::Key Baseline::key_of(const RowRecord& record) {
     return {record.kernel, record.property, record.device};
@@ -25,14 +23,14 @@ Baseline Baseline::read(const std::string& path) {
         ++number;
         if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
         try {
-            const json object = json::parse(line);
+            const ordered_json object = parse_json(line);
             if (object.at("kind") != "verdict") continue;
             const std::string verdict = object.at("verdict");
             if (verdict == "passed" || verdict == "skipped") continue;
             const bool certified = object.value("minimal", false);
             baseline.known_[{object.at("kernel"), object.at("property"), object.at("device")}] = {
                 verdict, certified ? object.value("problem", "") : ""};
-        } catch (const json::exception&) {
+        } catch (const std::exception&) {
             throw UsageError(
                 fmt::format("--baseline: line {} of {} is not a line that `check --json` writes",
                             number, path));

@@ -8,8 +8,6 @@
 
 namespace gradverify {
 
-using nlohmann::ordered_json;
-
 namespace {
 
 const char* status_of(Verdict verdict) {

@@ -3,14 +3,13 @@
 // Hypothesis's schema of observations.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "harness/base/json.hpp"
 #include "harness/cases/case.hpp"
 #include "harness/cases/outcome.hpp"
 
 namespace gradverify {
 
 /// `run_start`: seconds since 1970. A case that compared nothing but zeros gave up.
-nlohmann::ordered_json json_of_case(const Case& checked, const Outcome& outcome, double run_start);
+ordered_json json_of_case(const Case& checked, const Outcome& outcome, double run_start);
 
 }  // namespace gradverify

@@ -3,10 +3,10 @@
 // SARIF for everything else.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "harness/base/json.hpp"
 #include "harness/report/record.hpp"
 
 namespace gradverify {
@@ -17,6 +17,6 @@ namespace gradverify {
 std::string github_annotations(const std::vector<RowRecord>& records);
 
 /// A document of SARIF 2.1.0.
-nlohmann::ordered_json sarif_of(const std::vector<RowRecord>& records);
+ordered_json sarif_of(const std::vector<RowRecord>& records);
 
 }  // namespace gradverify

@@ -5,8 +5,6 @@
 
 namespace gradverify {
 
-using nlohmann::ordered_json;
-
 namespace {
 
 constexpr std::string_view place_of_results = "@RESULTS@";

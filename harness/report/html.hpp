@@ -3,15 +3,16 @@
 // from them.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/base/json.hpp"
+
 namespace gradverify {
 
 /// The page of lines as `check --json` writes them, and of notes: see `lines_of`.
-std::string html_of(const std::vector<nlohmann::ordered_json>& lines);
+std::string html_of(const std::vector<ordered_json>& lines);
 
 namespace detail {
 /// The page without results.

@@ -8,7 +8,6 @@ namespace {
 
 using gradverify::html_of;
 using nlohmann::json;
-using nlohmann::ordered_json;
 
 /// What the page reads.
 json embedded_in(const std::string& page) {

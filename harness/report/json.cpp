@@ -12,8 +12,6 @@
 
 namespace gradverify {
 
-using nlohmann::ordered_json;
-
 namespace {
 
 ordered_json object_of(const ExhaustiveCover& cover) {
@@ -28,10 +26,10 @@ ordered_json object_of(const ExhaustiveCover& cover) {
 }
 
 ExhaustiveCover cover_from(const ordered_json& object) {
-    return {.problems = object.at("problems"),
-            .compared = object.at("compared"),
+    return {.problems = count_of(object.at("problems")),
+            .compared = count_of(object.at("compared")),
             .distance = object.at("distance"),
-            .beyond = object.at("beyond"),
+            .beyond = count_of(object.at("beyond")),
             .is_all = object.at("all"),
             .gave_up = object.value("gave_up", false),
             .shards = object.value("shards", 1)};
@@ -108,7 +106,7 @@ ordered_json object_of(const ImpreciseRecord& imprecise) {
 }
 
 ImpreciseRecord imprecise_from(const ordered_json& object) {
-    return {.cases = object.at("cases"),
+    return {.cases = count_of(object.at("cases")),
             .printed_case = object.at("case"),
             .worst = element_from(object),
             .largest = number_of(object.at("largest"))};
@@ -250,9 +248,9 @@ RowRecord record_from(const ordered_json& line) {
                      .verdict = verdict_named(line.at("verdict")),
                      .message = line.value("message", ""),
                      .known = line.value("known", false),
-                     .cases = line.at("cases"),
-                     .passed = line.value("passed", std::int64_t{0}),
-                     .refused = line.value("refused", std::int64_t{0}),
+                     .cases = count_of(line.at("cases")),
+                     .passed = count_of(line.value("passed", ordered_json(0))),
+                     .refused = count_of(line.value("refused", ordered_json(0))),
                      .skips = line.value("skips", std::map<std::string, std::int64_t>()),
                      .seconds = line.value("seconds", 0.0),
                      .found_at = {},
@@ -268,7 +266,8 @@ RowRecord record_from(const ordered_json& line) {
                      .as_told = nullptr,
                      .conditions = line.value("supports_only", std::vector<std::string>()),
                      .left_out = line.value("left_out", std::vector<std::string>())};
-    if (line.contains("found_at")) record.found_at = line["found_at"].get<std::int64_t>();
+    for (const auto& [reason, count] : record.skips) count_of(count);  // throws
+    if (line.contains("found_at")) record.found_at = count_of(line["found_at"]);
     for (const char* field : failure_fields)
         if (line.contains(field)) record.failure[field] = line[field];
     for (const char* field : {"case", "problem", "rule", "seen", "values", "witnesses", "report"})
@@ -277,7 +276,7 @@ RowRecord record_from(const ordered_json& line) {
     if (line.contains("exhaustive")) record.exhaustive = cover_from(line["exhaustive"]);
     if (line.contains("imprecise")) record.imprecise = imprecise_from(line["imprecise"]);
     if (line.contains("wrapping"))
-        record.wrapping = {.cases = line["wrapping"].at("cases"),
+        record.wrapping = {.cases = count_of(line["wrapping"].at("cases")),
                            .overflows = line["wrapping"].at("overflows")};
     if (line.contains("parts"))
         take_parts(record, line["parts"]);

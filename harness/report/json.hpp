@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/base/json.hpp"
 #include "harness/base/version.hpp"
 #include "harness/report/record.hpp"
 
@@ -31,21 +31,20 @@ struct RunRecord {
     std::vector<std::string> absent{};  ///< kernels that it does not run, a sentence each
 };
 
-nlohmann::ordered_json json_of_run(const RunRecord& run);
+ordered_json json_of_run(const RunRecord& run);
 /// `has_parts`: with all that it takes to add the verdicts of other shards to this one.
-nlohmann::ordered_json json_of_verdict(const RowRecord& record, bool has_parts = false);
+ordered_json json_of_verdict(const RowRecord& record, bool has_parts = false);
 /// A failure as it was found, yet to be shrunk.
-nlohmann::ordered_json json_of_seen(const Case& found, const Outcome& outcome);
+ordered_json json_of_seen(const Case& found, const Outcome& outcome);
 /// How far a row is that goes on.
-nlohmann::ordered_json json_of_progress(const RowResult& result);
+ordered_json json_of_progress(const RowResult& result);
 /// `remarks`: sentences on what is wrong with the run, and with none of its rows.
-nlohmann::ordered_json json_of_summary(const std::vector<RowRecord>& records, double seconds,
-                                       bool was_interrupted,
-                                       const std::vector<std::string>& remarks = {});
+ordered_json json_of_summary(const std::vector<RowRecord>& records, double seconds,
+                             bool was_interrupted, const std::vector<std::string>& remarks = {});
 
-/// **Errors** nlohmann::json::exception or std::invalid_argument where the line is not as above.
-RunRecord run_from(const nlohmann::ordered_json& line);
+/// **Errors** ordered_json::exception or std::invalid_argument where the line is not as above.
+RunRecord run_from(const ordered_json& line);
 /// Without coverage, errors and sensitivity where the line has no parts.
-RowRecord record_from(const nlohmann::ordered_json& line);
+RowRecord record_from(const ordered_json& line);
 
 }  // namespace gradverify

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "harness/base/files.hpp"
+#include "harness/base/json.hpp"
 
 namespace gradverify {
 
@@ -20,8 +20,7 @@ class JsonLines {
     }
 
     /// Bytes that are no UTF-8, as a foreign library's message may hold, are replaced.
-    void write(const nlohmann::ordered_json& object) {
-        using nlohmann::ordered_json;
+    void write(const ordered_json& object) {
         errno = 0;
         file_ << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n'
               << std::flush;

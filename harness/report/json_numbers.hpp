@@ -4,54 +4,61 @@
 
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "harness/base/json.hpp"
 #include "harness/cases/outcome.hpp"
 #include "harness/problems/problem.hpp"
 
 namespace gradverify {
 
-inline nlohmann::ordered_json json_of_number(double value) {
+inline ordered_json json_of_number(double value) {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
     return value;
 }
 
-/// **Errors** nlohmann::json::exception.
-inline double number_of(const nlohmann::ordered_json& value) {
+/// **Errors** ordered_json::exception.
+inline double number_of(const ordered_json& value) {
     if (value == "nan") return std::nan("");
     if (value == "inf") return HUGE_VAL;
     if (value == "-inf") return -HUGE_VAL;
     return value.get<double>();
 }
 
-inline nlohmann::ordered_json json_of_numbers(const std::vector<double>& values) {
-    nlohmann::ordered_json numbers = nlohmann::ordered_json::array();
+/// **Errors** ordered_json::exception or std::invalid_argument.
+inline std::int64_t count_of(const ordered_json& value) {
+    const auto count = value.get<std::int64_t>();
+    if (count < 0) throw std::invalid_argument("a count is negative");
+    return count;
+}
+
+inline ordered_json json_of_numbers(const std::vector<double>& values) {
+    ordered_json numbers = ordered_json::array();
     for (const double value : values) numbers.push_back(json_of_number(value));
     return numbers;
 }
 
 /// The number itself of a real parameter, not its place among its values.
-inline nlohmann::ordered_json json_of_parameter(const Problem& problem, int slot) {
+inline ordered_json json_of_parameter(const Problem& problem, int slot) {
     const ParameterSpec& spec = problem.space().spec(problem.rank(), slot);
     const std::int64_t value = problem[slot];
     if (!spec.is_real()) return value;
     return spec.values.at(static_cast<std::size_t>(value));
 }
 
-inline nlohmann::ordered_json json_of_element(const WrongElement& element) {
-    nlohmann::ordered_json object{{"tensor", element.tensor},
-                                  {"index", element.index},
-                                  {"got", json_of_number(element.got)},
-                                  {"want", json_of_number(element.want)},
-                                  {"bound", json_of_number(element.bound)}};
+inline ordered_json json_of_element(const WrongElement& element) {
+    ordered_json object{{"tensor", element.tensor},
+                        {"index", element.index},
+                        {"got", json_of_number(element.got)},
+                        {"want", json_of_number(element.want)},
+                        {"bound", json_of_number(element.bound)}};
     if (element.dtype) object["dtype"] = traits_of(*element.dtype).name;
     return object;
 }
 
-/// **Errors** nlohmann::json::exception.
-inline WrongElement element_from(const nlohmann::ordered_json& object) {
+/// **Errors** ordered_json::exception.
+inline WrongElement element_from(const ordered_json& object) {
     WrongElement element{.tensor = object.at("tensor"),
                          .index = object.value("index", std::vector<std::int64_t>()),
                          .got = number_of(object.at("got")),

@@ -18,8 +18,6 @@
 
 namespace gradverify {
 
-using nlohmann::ordered_json;
-
 namespace {
 
 // Rows that are named one by one; more are counted.
@@ -319,7 +317,7 @@ ResultFile ResultFile::read(const std::string& path) {
         if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back(line);
     if (in.bad() || lines.empty()) throw UsageError(path + " holds no results");
     for (std::size_t i = 0; i < lines.size(); ++i) try {
-            const ordered_json line = ordered_json::parse(lines[i]);
+            const ordered_json line = parse_json(lines[i]);
             if (i == 0 && line.at("kind") != "run")
                 throw UsageError(path + " does not begin as a file of `check --json` does");
             if (i == 0 && !line.contains("rows"))

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "harness/base/json.hpp"
 #include "harness/report/json.hpp"
 
 namespace gradverify {
@@ -51,7 +51,6 @@ MergedResults merge(const std::vector<ResultFile>& files);
 std::vector<Note> compare(const MergedResults& before, const MergedResults& after);
 
 /// The lines of a result file that says the same, for the HTML report.
-std::vector<nlohmann::ordered_json> lines_of(const MergedResults& merged,
-                                             const std::vector<Note>& notes);
+std::vector<ordered_json> lines_of(const MergedResults& merged, const std::vector<Note>& notes);
 
 }  // namespace gradverify

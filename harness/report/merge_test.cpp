@@ -157,6 +157,17 @@ TEST_CASE("a file that was cut off keeps its lines; another one is refused with 
     CHECK(read(progress) == "F does not begin as a file of `check --json` does");
     CHECK(read(run + "{\"kind\":\"verdict\"}\n") ==
           "line 2 of F is not a line that `check --json` writes");
+    const std::string passed =
+        R"({"kind":"verdict","kernel":"k","property":"p","device":"cpu","verdict":"passed",)";
+    CHECK(read(run + passed + R"("cases":12})") == "");
+    for (const std::string wrong :
+         {R"("cases":-1})", R"("cases":1e300})", R"("cases":1.5})",
+          R"("cases":9223372036854775807})", R"("cases":12,"line":4294967297})",
+          R"("cases":12,"skips":{"too large":-1}})"})
+        CHECK(read(run + passed + wrong) == "line 2 of F is not a line that `check --json` writes");
+    CHECK(read(run + passed + R"("cases":12,"maps":)" + std::string(1'000'000, '[') +
+               std::string(1'000'000, ']') + "}") ==
+          "line 2 of F is not a line that `check --json` writes");
     CHECK(refusal([] { ResultFile::read("/no/such/file"); }) == "can't read /no/such/file");
 }
 

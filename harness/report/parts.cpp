@@ -15,8 +15,6 @@
 
 namespace gradverify {
 
-using nlohmann::ordered_json;
-
 namespace {
 
 // Words of bits in base 16, since JSON's numbers are not exact everywhere.
@@ -54,9 +52,10 @@ ordered_json json_of(const Distribution& values) {
 
 Distribution distribution_from(const ordered_json& object) {
     Distribution values;
-    values.add_zeros(object.at("zero"));
-    values.add_infinite(object.at("infinite"));
-    for (const ordered_json& bin : object.at("bins")) values.add_to_bin(bin.at(0), bin.at(1));
+    values.add_zeros(count_of(object.at("zero")));
+    values.add_infinite(count_of(object.at("infinite")));
+    for (const ordered_json& bin : object.at("bins"))
+        values.add_to_bin(bin.at(0), count_of(bin.at(1)));
     return values;
 }
 

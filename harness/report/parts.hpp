@@ -3,15 +3,14 @@
 // that were met, and the distributions.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "harness/base/json.hpp"
 #include "harness/report/record.hpp"
 
 namespace gradverify {
 
-nlohmann::ordered_json json_of_parts(const RowRecord& record);
-/// **Errors** nlohmann::json::exception or std::invalid_argument.
-void take_parts(RowRecord& record, const nlohmann::ordered_json& parts);
+ordered_json json_of_parts(const RowRecord& record);
+/// **Errors** ordered_json::exception or std::invalid_argument.
+void take_parts(RowRecord& record, const ordered_json& parts);
 
 /// The parts of both together; counts of cases, skips and time, too.
 /// **Errors** std::invalid_argument where they are not of one row.

@@ -14,8 +14,6 @@
 
 namespace gradverify {
 
-using nlohmann::ordered_json;
-
 namespace {
 
 // Lines of a source file on each side of one that a message names.

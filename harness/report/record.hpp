@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/base/json.hpp"
 #include "harness/run/check.hpp"
 
 namespace gradverify {
@@ -35,7 +35,7 @@ struct RowRecord {
     double seconds = 0.0;
     std::optional<std::int64_t> found_at;  ///< index of the case that failed or errored
     /// What a verdict line says of a failure's smallest case; null without one.
-    nlohmann::ordered_json failure;
+    ordered_json failure;
     std::optional<ExhaustiveCover> exhaustive;
     std::optional<ImpreciseRecord> imprecise;
     std::optional<WrappingCases> wrapping;
@@ -45,7 +45,7 @@ struct RowRecord {
     std::shared_ptr<const PairsByRank> within_reach{};
     /// What a result file said of coverage and errors, where it told no parts; null: they are
     /// above.
-    nlohmann::ordered_json as_told;
+    ordered_json as_told;
     std::vector<std::string> conditions;  ///< of the kernel
     std::vector<std::string> left_out;    ///< problems of the user's, each with the reason
 

@@ -21,8 +21,6 @@
 
 namespace gradverify::fuzz {
 
-using nlohmann::ordered_json;
-
 namespace {
 
 std::string dump(const ordered_json& object) {
@@ -73,9 +71,11 @@ void results(std::string_view text) {
     const auto read = parsed<UsageError>([&] { return ResultFile::read(file_of(text)); });
     if (!read) return;
     for (const auto& [name, record] : read->verdicts) {
+        require(record.cases >= 0 && record.passed >= 0 && record.error_over_bound.count() >= 0,
+                "a count is not negative");
         // The first line may replace bytes that are no UTF-8.
-        const std::string once = line_of(record_from(ordered_json::parse(line_of(record))));
-        require(line_of(record_from(ordered_json::parse(once))) == once,
+        const std::string once = line_of(record_from(parse_json(line_of(record))));
+        require(line_of(record_from(parse_json(once))) == once,
                 "a verdict that is written is read");
     }
     const auto merged = parsed<UsageError>([&] { return merge({*read}); });

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how JSON is read that another process wrote, or another version, or a person: whole
+// numbers within the range of their type, and nothing that is nested without end.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace gradverify {
+
+/// More than anything that is counted, and a million of them can be added.
+inline constexpr std::int64_t most_counted = std::int64_t{1} << 40;
+
+/// As nlohmann's own, which reads 4294967297 as the int 1, and 1e300 as any.
+template <class T, class = void>
+struct JsonSerializer : nlohmann::adl_serializer<T> {};
+
+template <class T>
+struct JsonSerializer<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>>> {
+    template <class Object>
+    static void to_json(Object& object, T value) {
+        nlohmann::to_json(object, value);
+    }
+    template <class Object>
+    static void from_json(const Object& object, T& value) {
+        const auto take = [&](auto number) {
+            const bool is_counted =
+                std::is_unsigned_v<T> || (std::cmp_less_equal(number, most_counted) &&
+                                          std::cmp_less_equal(-most_counted, number));
+            if (!std::in_range<T>(number) || !is_counted)
+                throw std::invalid_argument(object.dump() + " is out of range");
+            value = static_cast<T>(number);
+        };
+        if (object.is_number_unsigned())
+            take(object.template get_ref<const typename Object::number_unsigned_t&>());
+        else if (object.is_number_integer())
+            take(object.template get_ref<const typename Object::number_integer_t&>());
+        else
+            throw std::invalid_argument(std::string(object.type_name()) + " is no whole number");
+    }
+};
+
+/// Keeps the order in which its fields were given.
+using ordered_json =
+    nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool, std::int64_t,
+                         std::uint64_t, double, std::allocator, JsonSerializer>;
+
+/// **Errors** ordered_json::parse_error; std::invalid_argument for a text nested too deep.
+inline ordered_json parse_json(std::string_view text) {
+    // To copy or to print an object takes the stack.
+    constexpr int deepest = 64;
+    return ordered_json::parse(text, [](int depth, auto, const auto&) {
+        if (depth > deepest) throw std::invalid_argument("it is nested too deep");
+        return true;
+    });
+}
+
+}  // namespace gradverify
