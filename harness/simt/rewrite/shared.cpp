@@ -48,11 +48,13 @@ std::size_t declared_name(const Stream& stream, Range range) {
     for (std::size_t i = range.begin; i < range.end; ++i) {
         const Token& token = stream.at(i);
         if (is_alignment_word(token) || token.is("decltype")) {
-            i = stream.matching(i + 1);
+            i = stream.closing(i + 1);
         } else if (token.is("(")) {
+            // What is declared stands within, as often as it is nested.
             if (stream.at(i + 1).is_any({"*", "&"}))
-                return declared_name(stream, {i + 1, stream.matching(i)});
-            i = stream.matching(i);
+                range = {i + 1, stream.matching(i)}, name = stream.size();
+            else
+                i = stream.matching(i);
         } else if (token.opens()) {
             i = stream.matching(i);
         } else if (token.is("<")) {
@@ -86,7 +88,7 @@ Declaration parse(const Stream& stream, std::size_t shared) {
         if (token.is("extern")) {
             declaration.is_extern = true;
         } else if (is_alignment_word(token)) {
-            const std::size_t close = stream.matching(i + 1);
+            const std::size_t close = stream.closing(i + 1);
             declaration.alignment += stream.flat({i, close + 1}) + " ";
             i = close;
         } else {
@@ -117,7 +119,7 @@ std::string typedef_text(const Stream& stream, const Declaration& declaration, s
     std::string text = "typedef";
     for (const std::size_t i : declaration.tokens) {
         const auto& names = declaration.names;
-        const bool is_declared = std::ranges::find(names, i) != names.end();
+        const bool is_declared = std::ranges::binary_search(names, i);
         if (!may_be_one_operator(stream.at(i - 1), stream.at(i))) text += ' ';
         text += is_declared ? unique("type", number, stream.at(i)) : std::string(stream.at(i).text);
     }

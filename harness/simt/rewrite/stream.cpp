@@ -51,6 +51,11 @@ std::size_t Stream::matching(std::size_t bracket) const {
     return partner_[bracket];
 }
 
+std::size_t Stream::closing(std::size_t bracket) const {
+    if (!at(bracket).opens()) fail(bracket, "expected an opening bracket");
+    return matching(bracket);
+}
+
 std::size_t Stream::closing_angle(std::size_t angle, std::size_t end) const {
     int depth = 0;
     for (std::size_t i = angle; i < end; ++i) {
@@ -95,6 +100,7 @@ std::string Stream::join() const {
     std::size_t at_token = 0;
     for (const auto& [range, text] : ordered) {
         const std::size_t first = significant_[range.begin];
+        if (first < at_token) fail(range.begin, "one rewrite would lie within another");
         for (; at_token < first; ++at_token) joined += tokens_[at_token].text;
         joined += text;
         at_token = significant_[range.end - 1] + 1;

@@ -34,6 +34,8 @@ class Stream {
 
     /// The bracket that matches this one. **Errors** RewriteError when there is none.
     std::size_t matching(std::size_t bracket) const;
+    /// The same of a bracket that opens; an error for any other token, too.
+    std::size_t closing(std::size_t bracket) const;
 
     /// The `>` of the template arguments that open at `angle`; `end` when none is before that.
     std::size_t closing_angle(std::size_t angle, std::size_t end) const;

@@ -16,6 +16,9 @@ bool starts_identifier(char c) {
 }
 bool continues_identifier(char c) { return starts_identifier(c) || is_digit(c); }
 
+/// More than a file has; the lines behind it fit an int, too.
+constexpr int most_lines = 1'000'000'000;
+
 class Tokenizer {
   public:
     explicit Tokenizer(std::string_view source) : source_(source) {}
@@ -78,7 +81,7 @@ class Tokenizer {
         if (text.substr(at, 5) == "line ") at += 5;
         int line = 0;
         const auto parsed = std::from_chars(text.data() + at, text.data() + text.size(), line);
-        if (parsed.ec != std::errc()) return;
+        if (parsed.ec != std::errc() || line < 1 || line > most_lines) return;
         const std::size_t open = text.find('"', at), close = text.rfind('"');
         line_ = line - 1;  // the newline that ends the directive adds one
         if (open == std::string_view::npos || close <= open) return;

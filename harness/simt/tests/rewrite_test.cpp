@@ -101,6 +101,14 @@ TEST_CASE("a shared variable becomes a typedef and a reference to its place") {
                    {"a [ n + ( n >> 5 ) + ( m <= 3 && n == 4 ) ];"});
 }
 
+TEST_CASE("a declarator that is nested without end does not take the stack") {
+    const int depth = 200'000;
+    std::string text = "void f() { __shared__ int ";
+    for (int i = 0; i < depth; ++i) text += "(*";
+    text += "q" + std::string(depth, ')') + "; }";
+    check_contains(rewrite(text), {"* gradverify_type_0_q )"});
+}
+
 TEST_CASE("a dynamic shared array becomes a reference to the launch's memory") {
     CHECK(rewrite("void f() { extern __shared__ float s[]; }") ==
           "void f() { typedef float gradverify_type_0_s [ ]; [[maybe_unused]] "
@@ -137,8 +145,15 @@ TEST_CASE("what cannot be rewritten is an error on the user's line") {
           "user.cu:7: error: a __shared__ variable outside of a function runs on cuda only");
     CHECK(error_of("void f() {\n__shared__ int x = 3; }") ==
           "user.cu:8: error: a __shared__ variable cannot have an initializer");
+    CHECK(error_of("{ void f() { static __shared__ __attribute__) int x;") ==
+          "user.cu:7: error: expected an opening bracket");
+    CHECK(error_of("void f() { __shared__ int a[({ asm(\"nop;\"); 3; })]; }") ==
+          "user.cu:7: error: one rewrite would lie within another");
     CHECK(error_of("k<<<1>>>();") ==
           "user.cu:7: error: a launch needs at least a grid and a block: <<<grid, block>>>");
     CHECK(error_of("k<<<1, 2>>> x;") == "user.cu:7: error: expected `(` after `>>>`");
+    // A line that no file has is not one.
+    CHECK(error_of("# 2147483647 \"b.cu\"\n\n\nk<<<1, 2;") ==
+          "user.cu:11: error: no `>>>` for this `<<<`");
     CHECK(error_of("k<<<1, 2;") == "user.cu:7: error: no `>>>` for this `<<<`");
 }
