@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "harness/base/text.hpp"
 #include "harness/operators/copies.hpp"
@@ -156,11 +157,11 @@ void parse_field(std::string_view name, std::string_view value, const ParameterS
     } else if (name == "data") {
         parsed.data.is_explicit = true;
         if (value == "zeros") return;
+        std::set<std::pair<std::string, std::int64_t>> seen;
         for (const std::string_view text : split(value, ',')) {
             DataElement element = parse_element(text);
-            for (const DataElement& other : parsed.data.elements)
-                if (other.tensor == element.tensor && other.index == element.index)
-                    refuse("the element {}[{}] stands twice", element.tensor, element.index);
+            if (!seen.emplace(element.tensor, element.index).second)
+                refuse("the element {}[{}] stands twice", element.tensor, element.index);
             parsed.data.elements.push_back(std::move(element));
         }
     } else if (name == "order") {

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <chrono>
+
 #include "harness/testing/operator.hpp"
 
 namespace {
@@ -196,6 +198,14 @@ TEST_CASE("a malformed value is refused with what is accepted") {
           "x[0]=1e", "x[1.5]=1", "x[0]==1", "zeros"})
         CHECK(complaint(start + ":data=w[0]=1," + element) ==
               "case: '" + element + "' is not an element; write x[0]=1,w[3]=-0.5, or zeros");
+}
+
+TEST_CASE("a case of many elements is read in time that grows as they do") {
+    std::string text = start + ":data=x[0]=1";
+    for (int i = 1; i < 200'000; ++i) text += ",x[" + std::to_string(i) + "]=1";
+    const auto before = std::chrono::steady_clock::now();
+    CHECK(complaint(text).empty());
+    CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(10));
 }
 
 TEST_CASE("a setting that the kernel does not declare is named") {

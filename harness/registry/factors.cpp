@@ -87,6 +87,15 @@ void add_declared(const FactorSpec& spec, const ParameterSpace& space, int rank,
     }
 }
 
+/// Throws before anything is allocated for bits that nobody has told.
+std::vector<Factor> of_as_many_words(std::vector<Factor> factors, std::size_t words) {
+    std::size_t levels = 0;
+    for (const Factor& factor : factors) levels += factor.levels.size();
+    if (levels * ((levels + 63) / 64) != words)
+        throw std::invalid_argument("pairs of levels: not as many bits as these factors have");
+    return factors;
+}
+
 }  // namespace
 
 int Factor::level_of(const Problem& problem) const {
@@ -135,9 +144,7 @@ LevelPairs::LevelPairs(std::vector<Factor> factors) : factors_(std::move(factors
 }
 
 LevelPairs::LevelPairs(std::vector<Factor> factors, std::vector<std::uint64_t> bits)
-    : LevelPairs(std::move(factors)) {
-    if (bits.size() != met_.size())
-        throw std::invalid_argument("pairs of levels: not as many bits as these factors have");
+    : LevelPairs(of_as_many_words(std::move(factors), bits.size())) {
     met_ = std::move(bits);
     for (const std::uint64_t word : met_) count_ += std::popcount(word);
 }

@@ -114,6 +114,11 @@ TEST_CASE("pairs of levels are counted once, and nothing is met by an empty tens
     CHECK_FALSE(pairs.is_met(0, 0, 0, 0));
 }
 
+TEST_CASE("levels without their bits are refused before memory is taken for these") {
+    const Factor factor{.name = "n", .levels = std::vector<std::string>(1 << 20)};
+    CHECK_THROWS_AS(LevelPairs({factor}, {1}), std::invalid_argument);
+}
+
 TEST_CASE("what has no axes makes one factor, and a count from zero on has no level of nothing") {
     Operator op = with_factor();
     op.space =

@@ -163,13 +163,14 @@ std::string print(const TensorLayout& layout) {
 TensorLayout parse_layout(std::string_view text) {
     TensorLayout layout;
     for (const std::string_view part : split(text, '.')) {
-        if (part.starts_with("pad")) {
+        const bool is_padding = part.starts_with("pad"), is_expansion = part.starts_with("expand");
+        if (is_padding && layout.row_padding == 0) {
             const auto padding = parse_int(part.substr(3));
             if (!padding || *padding < 1 || *padding > row_padding_maximum)
                 throw std::invalid_argument(fmt::format(
                     "{} is not pad and a number of elements in 1..{}", part, row_padding_maximum));
             layout.row_padding = static_cast<int>(*padding);
-        } else if (part.starts_with("expand")) {
+        } else if (is_expansion && layout.expanded == 0) {
             for (const char axis : part.substr(6)) {
                 if (axis < '0' || axis >= '0' + max_tensor_rank)
                     throw std::invalid_argument(
@@ -178,7 +179,7 @@ TensorLayout parse_layout(std::string_view text) {
             }
             if (layout.expanded == 0)
                 throw std::invalid_argument("expand names no axis, as expand02 does");
-        } else if (!part.empty() && layout.order.empty()) {
+        } else if (!part.empty() && layout.order.empty() && !is_padding && !is_expansion) {
             layout.order = part;
         } else {
             throw std::invalid_argument(

@@ -122,7 +122,7 @@ TEST_CASE("a layout prints and parses as one word") {
     CHECK(print(TensorLayout{}) == "");
     CHECK(print({.expanded = (1u << max_tensor_rank) | 1u}) == "expand0");
     for (const char* text : {"", "nhwc.nchw", "pad0", "padx", "pad4097", "expand", "expand6",
-                             "expand/", "expand:", "a..b"})
+                             "expand/", "expand:", "a..b", "pad1.pad2", "expand0.expand1"})
         CHECK_THROWS_AS(parse_layout(text), std::invalid_argument);
 }
 

@@ -31,7 +31,8 @@ std::optional<std::int64_t> number_in(const Environment& environment, const std:
     const auto text = environment(name);
     if (!text || text->empty()) return std::nullopt;
     const auto value = parse_int(*text);
-    if (!value) throw UsageError(fmt::format("--shard auto: {}={} is no number", name, *text));
+    if (!value || *value < 0)
+        throw UsageError(fmt::format("--shard auto: {}={} is no number from 0 on", name, *text));
     return value;
 }
 
@@ -47,10 +48,9 @@ std::optional<Shard> shard_of_slurm(const Environment& environment) {
     const auto id = number_in(environment, "SLURM_ARRAY_TASK_ID");
     const std::int64_t rank = number_in(environment, "SLURM_PROCID").value_or(0),
                        ranks = number_in(environment, "SLURM_NTASKS").value_or(1);
-    if (!id) {
-        if (ranks == 1) return std::nullopt;
-        return checked(rank, ranks, fmt::format("SLURM_PROCID={} of SLURM_NTASKS={}", rank, ranks));
-    }
+    const Shard of_task =
+        checked(rank, ranks, fmt::format("SLURM_PROCID={} of SLURM_NTASKS={}", rank, ranks));
+    if (!id) return ranks == 1 ? std::nullopt : std::optional(of_task);
     const std::int64_t first = number_in(environment, "SLURM_ARRAY_TASK_MIN").value_or(0),
                        step = number_in(environment, "SLURM_ARRAY_TASK_STEP").value_or(1);
     const auto count = number_in(environment, "SLURM_ARRAY_TASK_COUNT");
@@ -59,8 +59,10 @@ std::optional<Shard> shard_of_slurm(const Environment& environment) {
             "--shard auto: SLURM_ARRAY_TASK_ID={} needs SLURM_ARRAY_TASK_COUNT, _MIN and _STEP, "
             "and an array of several ids at one distance; for one of them again, give i/n",
             *id));
-    return checked((*id - first) / step * ranks + rank, *count * ranks,
-                   fmt::format("task {} of an array of {}", *id, *count));
+    const std::string told = fmt::format("task {} of an array of {}", *id, *count);
+    // The factors are in range before they are multiplied.
+    const Shard task = checked((*id - first) / step, *count, told);
+    return checked(task.index * ranks + rank, task.count * ranks, told);
 }
 
 Shard shard_told_by(const Environment& environment) {

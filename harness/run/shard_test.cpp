@@ -66,7 +66,22 @@ TEST_CASE("an environment that tells no shard is said to") {
     CHECK(shard("auto", {{"PMI_RANK", "4"}, {"PMI_SIZE", "4"}}) ==
           "--shard auto: PMI_RANK=4 of PMI_SIZE=4 is no shard of at most 1000000");
     CHECK(shard("auto", {{"CI_NODE_INDEX", "one"}}) ==
-          "--shard auto: CI_NODE_INDEX=one is no number");
+          "--shard auto: CI_NODE_INDEX=one is no number from 0 on");
+    CHECK(shard("auto", {{"CI_NODE_INDEX", "-9223372036854775808"}, {"CI_NODE_TOTAL", "2"}}) ==
+          "--shard auto: CI_NODE_INDEX=-9223372036854775808 is no number from 0 on");
+    CHECK(shard("auto", {{"SLURM_PROCID", "2"}, {"SLURM_NTASKS", "2"}}) ==
+          "--shard auto: SLURM_PROCID=2 of SLURM_NTASKS=2 is no shard of at most 1000000");
+    std::map<std::string, std::string> array{{"SLURM_ARRAY_TASK_ID", "1"},
+                                             {"SLURM_ARRAY_TASK_COUNT", "3"},
+                                             {"SLURM_PROCID", "2"},
+                                             {"SLURM_NTASKS", "2"}};
+    CHECK(shard("auto", array) ==
+          "--shard auto: SLURM_PROCID=2 of SLURM_NTASKS=2 is no shard of at most 1000000");
+    array = {{"SLURM_ARRAY_TASK_ID", "1"},
+             {"SLURM_ARRAY_TASK_COUNT", "4611686018427387905"},
+             {"SLURM_NTASKS", "4"}};
+    CHECK(shard("auto", array) ==
+          "--shard auto: task 1 of an array of 4611686018427387905 is no shard of at most 1000000");
     CHECK(shard("auto", {{"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_ARRAY_TASK_COUNT", "1"}})
               .starts_with("--shard auto: SLURM_ARRAY_TASK_ID=3 needs"));
     CHECK(shard("auto", {{"SLURM_ARRAY_TASK_ID", "3"}})

@@ -69,9 +69,12 @@ Request decode_request(std::string_view line) {
     if (kind == 3) return Distrust{std::move(text)};
     const std::vector<std::string_view> words = split(text, ' ');
     const bool asks = kind == 5;
-    if (words.size() != (asks ? 3 : 2)) throw std::invalid_argument("no request: " + text);
+    const std::string no_request = "no request: " + text;
+    if (words.size() != (asks ? 3 : 2)) throw std::invalid_argument(no_request);
     const auto number = [&](std::size_t word) {
-        return static_cast<int>(parse_int(words[word]).value_or(0));
+        const auto value = parse_int(words[word]);
+        if (!value || !std::in_range<int>(*value)) throw std::invalid_argument(no_request);
+        return static_cast<int>(*value);
     };
     if (asks) return AskOwner{std::string(words[0]), number(1), number(2)};
     return ServeClients{std::string(words[0]), number(1)};

@@ -49,7 +49,8 @@ TEST_CASE("a line of another kind, or without what its kind needs, is refused") 
     for (const char* line : {"", "ready", "readyx ", "hello", "outcome ", "outcome {}",
                              "outcome this is no outcome", "case v1:a:b", "probe cuda"})
         CHECK_THROWS_AS(decode_answer(line), std::invalid_argument);
-    for (const char* line : {"", "case", "measure {}", "v1:a:b:cpu:in=1:seed=1", "ready ",
-                             "serve cuda", "serve cuda 8 7", "ask cuda 8"})
+    for (const char* line :
+         {"", "case", "measure {}", "v1:a:b:cpu:in=1:seed=1", "ready ", "serve cuda",
+          "serve cuda 8 7", "ask cuda 8", "serve cuda x", "ask cuda 8 4294967297"})
         CHECK_THROWS_AS(decode_request(line), std::invalid_argument);
 }
