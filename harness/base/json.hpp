@@ -11,9 +11,6 @@
 
 namespace gradverify {
 
-/// More than anything that is counted, and a million of them can be added.
-inline constexpr std::int64_t most_counted = std::int64_t{1} << 40;
-
 /// As nlohmann's own, which reads 4294967297 as the int 1, and 1e300 as any.
 template <class T, class = void>
 struct JsonSerializer : nlohmann::adl_serializer<T> {};
@@ -27,10 +24,7 @@ struct JsonSerializer<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same
     template <class Object>
     static void from_json(const Object& object, T& value) {
         const auto take = [&](auto number) {
-            const bool is_counted =
-                std::is_unsigned_v<T> || (std::cmp_less_equal(number, most_counted) &&
-                                          std::cmp_less_equal(-most_counted, number));
-            if (!std::in_range<T>(number) || !is_counted)
+            if (!std::in_range<T>(number))
                 throw std::invalid_argument(object.dump() + " is out of range");
             value = static_cast<T>(number);
         };

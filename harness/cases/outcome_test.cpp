@@ -81,12 +81,12 @@ TEST_CASE("every part of an outcome travels") {
     in.seconds_cpu = 0.25;
     CHECK(
         in.to_json() ==
-        R"({"error_over_bound":0.25,)"
-        R"("maps":[{"marks":"#.....","sizes":[2,3],"tensor":"dw","total":6,"wrong":1}],)"
-        R"("message":"too large","overflows":"int overflow","refusal":true,"ulps":[0.5,"inf"],"verdict":"skipped",)"
-        R"("work":["nan",0.1,1e-09,3.0,0.25],)"
-        R"("worst":[{"dtype":5,"index":[1,2],"numbers":[0.1,"-inf",0.3333333333333333],)"
-        R"("tensor":"dw"},{"index":[],"numbers":[1.0,2.0,0.0],"tensor":"y"}]})");
+        R"({"verdict":"skipped","message":"too large","refusal":true,)"
+        R"("worst":[{"tensor":"dw","index":[1,2],"numbers":[0.1,"-inf",0.3333333333333333],"dtype":5},)"
+        R"({"tensor":"y","index":[],"numbers":[1.0,2.0,0.0]}],)"
+        R"("maps":[{"tensor":"dw","sizes":[2,3],"wrong":1,"total":6,"marks":"#....."}],)"
+        R"("error_over_bound":0.25,"ulps":[0.5,"inf"],"overflows":"int overflow",)"
+        R"("work":["nan",0.1,1e-09,3.0,0.25]})");
     const Outcome out = Outcome::from_json(in.to_json());
     CHECK(out.to_json() == in.to_json());
     // A mistake that writing and reading share would go unnoticed above.

@@ -228,7 +228,7 @@ RunRecord run_from(const ordered_json& line) {
                   .is_merged = line.value("merged", false),
                   .absent = line.value("absent", std::vector<std::string>())};
     if (line.contains("shard")) {
-        run.shard = {.index = line["shard"].at("index").get<std::int64_t>() - 1,
+        run.shard = {.index = count_of(line["shard"].at("index")) - 1,
                      .count = line["shard"].at("count")};
         if (run.shard.index < 0 || run.shard.index >= run.shard.count ||
             run.shard.count > Shard::most)

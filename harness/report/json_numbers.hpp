@@ -26,10 +26,12 @@ inline double number_of(const ordered_json& value) {
     return value.get<double>();
 }
 
+/// A number of cases, problems or elements, which is so small that a million can be added.
 /// **Errors** ordered_json::exception or std::invalid_argument.
 inline std::int64_t count_of(const ordered_json& value) {
     const auto count = value.get<std::int64_t>();
-    if (count < 0) throw std::invalid_argument("a count is negative");
+    if (count < 0 || count > std::int64_t{1} << 40)
+        throw std::invalid_argument(value.dump() + " is no count");
     return count;
 }
 

@@ -154,6 +154,6 @@ TEST_CASE("what cannot be rewritten is an error on the user's line") {
     CHECK(error_of("k<<<1, 2>>> x;") == "user.cu:7: error: expected `(` after `>>>`");
     // A line that no file has is not one.
     CHECK(error_of("# 2147483647 \"b.cu\"\n\n\nk<<<1, 2;") ==
-          "user.cu:11: error: no `>>>` for this `<<<`");
+          "user.cu:10: error: no `>>>` for this `<<<`");
     CHECK(error_of("k<<<1, 2;") == "user.cu:7: error: no `>>>` for this `<<<`");
 }
