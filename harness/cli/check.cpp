@@ -21,7 +21,6 @@
 #include "harness/run/check.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/run/shard.hpp"
-#include "harness/run/time_budget.hpp"
 #include "harness/workers/compute_sanitizer.hpp"
 
 namespace gradverify {
@@ -163,7 +162,7 @@ int check(const Suite& suite, const CheckArguments& arguments) {
                          .is_strict = arguments.is_strict,
                          .exhaustive = exhaustive_limits(arguments)};
     const bool ends_by_itself = arguments.time.empty() && says_nothing_of_how_much(arguments);
-    if (!arguments.time.empty()) options.seconds = seconds_of_time(arguments.time);
+    if (!arguments.time.empty()) options.seconds = parse_duration(arguments.time);
     if (ends_by_itself) options.seconds = default_seconds;
     require_each_filter(arguments.filters);
     require_property(suite, arguments.property, arguments.filters);

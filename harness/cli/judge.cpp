@@ -11,12 +11,12 @@
 #include <csignal>
 #include <cstdio>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
+#include "harness/base/json.hpp"
 #include "harness/base/version.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/report/json_numbers.hpp"
@@ -24,13 +24,10 @@
 #include "harness/report/summary.hpp"
 #include "harness/run/check.hpp"
 #include "harness/run/selection.hpp"
-#include "harness/run/time_budget.hpp"
 
 namespace gradverify {
 
 namespace {
-
-using nlohmann::ordered_json;
 
 /// Interrupts this thread, as Ctrl-C does, when time is up; InterruptScope must live.
 class Alarm {
@@ -128,7 +125,7 @@ std::string verdict_of(const std::vector<RowRecord>& records) {
 
 int judge(const Suite& suite, const JudgeArguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
-    const Times times(seconds_of_time(arguments.time));
+    const Times times(parse_duration(arguments.time));
     const Alarm alarm(times.all - times.to_print);
     require_each_filter(arguments.filters);
     require_property(suite, arguments.property, arguments.filters);

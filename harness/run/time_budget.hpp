@@ -6,12 +6,8 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <string>
 
 namespace gradverify {
-
-/// Seconds in `60`, `60s`, `5m` or `2h`, the value of --time. **Errors** UsageError.
-double seconds_of_time(const std::string& text);
 
 class TimeBudget {
   public:

@@ -6,8 +6,6 @@
 
 #include <thread>
 
-#include "harness/base/errors.hpp"
-
 using gradverify::TimeBudget;
 
 namespace {
@@ -41,15 +39,6 @@ TEST_CASE("a limit for all holds, however late the last case began") {
     CHECK(seconds_left(time, 0) == doctest::Approx(2000.0).epsilon(0.05));
     time.case_is_submitted();
     CHECK(seconds_left(TimeBudget(3000.0, 3000.0), 0) == doctest::Approx(1500.0).epsilon(0.05));
-}
-
-TEST_CASE("a time is seconds, minutes or hours") {
-    using gradverify::seconds_of_time;
-    CHECK(seconds_of_time("60") == 60.0);
-    CHECK(seconds_of_time("1.5m") == 90.0);
-    CHECK(seconds_of_time("2h") == 7200.0);
-    for (const char* wrong : {"", "s", "0", "-1s", "nan", "inf", "1d", "1 s"})
-        CHECK_THROWS_AS(seconds_of_time(wrong), gradverify::UsageError);
 }
 
 TEST_CASE("while rows take cases a row is shrunk for a twentieth of the time, or half a second") {
