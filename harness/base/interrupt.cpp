@@ -2,6 +2,7 @@
 #include "harness/base/interrupt.hpp"
 
 #include <array>
+#include <atomic>
 #include <csignal>
 
 namespace gradverify {
@@ -11,6 +12,7 @@ namespace {
 constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
 
 volatile std::sig_atomic_t came = 0;
+std::atomic<bool> time_is_up = false;
 std::array<struct sigaction, signals.size()> before;
 
 extern "C" void gradverify_remember_signal(int signal) {
@@ -25,6 +27,7 @@ extern "C" void gradverify_remember_signal(int signal) {
 
 InterruptScope::InterruptScope() {
     came = 0;
+    time_is_up = false;
     struct sigaction action{};
     action.sa_handler = gradverify_remember_signal;  // without SA_RESTART: poll must return
     for (std::size_t i = 0; i < signals.size(); ++i) {
@@ -37,12 +40,17 @@ InterruptScope::InterruptScope() {
 InterruptScope::~InterruptScope() {
     for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before[i], nullptr);
     came = 0;
+    time_is_up = false;
 }
 
 int interrupt_signal() { return came; }
 
+void say_that_time_is_up() { time_is_up = true; }
+
+bool is_interrupted() { return came != 0 || time_is_up; }
+
 void throw_if_interrupted() {
-    if (came != 0) throw Interrupted();
+    if (is_interrupted()) throw Interrupted();
 }
 
 }  // namespace gradverify

@@ -12,7 +12,7 @@ struct Interrupted : std::exception {
     const char* what() const noexcept override { return "interrupted"; }
 };
 
-/// Remembers SIGINT, SIGTERM and SIGHUP while it lives. One at a time.
+/// Remembers SIGINT, SIGTERM and SIGHUP, and that time is up, while it lives. One at a time.
 class InterruptScope {
   public:
     InterruptScope();
@@ -23,7 +23,11 @@ class InterruptScope {
 
 /// The signal that came, or 0.
 int interrupt_signal();
-/// **Errors** Interrupted when one came.
+/// From now on no wait goes on, as after a signal; what was seen by now holds. From any thread.
+void say_that_time_is_up();
+/// Whether either came.
+bool is_interrupted();
+/// **Errors** Interrupted where that is so.
 void throw_if_interrupted();
 
 }  // namespace gradverify

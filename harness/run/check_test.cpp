@@ -376,6 +376,20 @@ TEST_CASE("when interrupted, rows that have not ended are skipped, and a failure
     CHECK(bench.ended == std::vector<std::string>{"fail", "sleep_20"});
 }
 
+TEST_CASE("when time is up waits end, and what rows have seen by then holds") {
+    const InterruptScope interrupts;
+    Bench bench;
+    bench.suite.on_shrink = [](const Case& found, const Outcome&, const CaseRunner& runner) {
+        say_that_time_is_up();
+        return Shrunk{found, runner(found), {Minimality::Kind::certified}, 1};
+    };
+    const auto results =
+        bench.check({bench.row("fail"), bench.row("sleep_20"), bench.row("hang")}, {.cases = 1000});
+    CHECK(results[0].verdict == Verdict::failed);
+    CHECK(results[1].verdict == Verdict::passed);
+    CHECK(said(results[2]) == "skipped: time");
+}
+
 TEST_CASE("shrinking starts at a smaller problem on which the kernel failed another property") {
     Bench bench;
     std::vector<std::string> starts;

@@ -85,7 +85,7 @@ Crew::Crew(WorkerPoolOptions options, const TimeLimits& limits, std::set<std::st
 }
 
 Crew::~Crew() {
-    const bool at_once = interrupt_signal() != 0;
+    const bool at_once = is_interrupted();
     for (const auto& worker : workers_) {
         if (at_once || !worker->running.empty()) worker->process.kill_now();
         worker->process.close_requests();
