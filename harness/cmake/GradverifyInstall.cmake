@@ -26,11 +26,11 @@ endif()
 # gradverify_install_output(<folder> <file> <argument>...): installs what the executable prints.
 function(gradverify_install_output folder file)
     list(JOIN ARGN " " arguments)
-    set(share ${PROJECT_BINARY_DIR}/share/${folder})
-    file(MAKE_DIRECTORY ${share})
-    install(CODE "execute_process(COMMAND \"$<TARGET_FILE:gradverify>\" ${arguments}
-        OUTPUT_FILE \"${share}/${file}\" COMMAND_ERROR_IS_FATAL ANY)")
-    install(FILES ${share}/${file} DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder})
+    # Written in place: two installations of one build may run at a time.
+    install(CODE "set(share \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/${folder}\")
+        file(MAKE_DIRECTORY \"\${share}\")
+        execute_process(COMMAND \"$<TARGET_FILE:gradverify>\" ${arguments}
+            OUTPUT_FILE \"\${share}/${file}\" COMMAND_ERROR_IS_FATAL ANY)")
 endfunction()
 if(GRADVERIFY_BUILD_KERNELS)
     install(TARGETS gradverify RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
