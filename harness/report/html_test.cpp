@@ -7,6 +7,7 @@
 namespace {
 
 using gradverify::html_of;
+using gradverify::ordered_json;
 using nlohmann::json;
 
 /// What the page reads.
