@@ -28,7 +28,9 @@ bool is_letter_at(std::string_view text, std::size_t at) {
 
 bool wants_colour(int descriptor) {
     if (is_set("NO_COLOR")) return false;
-    return is_set("FORCE_COLOR") || isatty(descriptor) != 0;
+    // As Node reads it, 0 wants none.
+    if (is_set("FORCE_COLOR")) return std::string_view(std::getenv("FORCE_COLOR")) != "0";
+    return isatty(descriptor) != 0;
 }
 
 std::string with_alarms(std::string_view text) {

@@ -15,6 +15,8 @@ TEST_CASE("colour is for terminals, unless the environment says otherwise") {
     CHECK_FALSE(wants_colour(descriptor));
     setenv("FORCE_COLOR", "", 1);
     CHECK_FALSE(wants_colour(descriptor));
+    setenv("FORCE_COLOR", "0", 1);
+    CHECK_FALSE(wants_colour(STDOUT_FILENO));
     setenv("FORCE_COLOR", "1", 1);
     CHECK(wants_colour(descriptor));
     setenv("NO_COLOR", "1", 1);

@@ -301,6 +301,10 @@ TEST_CASE("a run is held against an earlier one") {
     CHECK(differences({}, {found_at(3)}) ==
           "new: toy.forward/plain, repeatable on cpu failed (at n=2,in=3), and was not run "
           "before\n");
+    CHECK(differences({found_at(3)}, {found_at(3, "n=3,in=3")}) ==
+          "still failed, and otherwise: toy.forward/plain, repeatable on cpu (at n=3,in=3, before "
+          "at n=2,in=3)\n");
+    CHECK(differences({found_at(3)}, {found_at(9)}).empty());
     CHECK(differences({found_at(3)}, {passed}) ==
           "fixed: toy.forward/plain, repeatable on cpu, which failed\n");
     CHECK(differences({bounded}, {few}) ==
