@@ -2,6 +2,9 @@
 // In libFuzzer's place where there is none: `--NAME [-runs=N] FOLDER` runs each file of the folder,
 // and N inputs that are made of them, the same ones every time. The file `NAME.input` holds the
 // input at hand, and stays where a run is ended by it.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +17,7 @@
 
 #include "harness/base/random.hpp"
 #include "harness/base/text.hpp"
+#include "harness/tests/fuzz/targets.hpp"
 
 extern "C" int LLVMFuzzerInitialize(int* count, char*** words);
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -93,8 +97,11 @@ std::vector<std::string> files_of(const std::string& folder) {
     return texts;
 }
 
-void run(const std::string& text, const std::string& kept) {
-    std::ofstream(kept, std::ios::binary) << text;
+/// `kept`: an open file. To make one for each input would take most of the time.
+void run(const std::string& text, int kept) {
+    fuzz::require(pwrite(kept, text.data(), text.size(), 0) == std::ssize(text) &&
+                      ftruncate(kept, std::ssize(text)) == 0,
+                  "the input at hand can be kept");
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
 }
 
@@ -109,12 +116,13 @@ int replay(const std::vector<std::string>& words) {
             runs = parse_uint(word.substr(6)).value_or(0);
         else
             seeds = files_of(word);
-    const std::string kept = name + ".input";
+    const std::string path = name + ".input";
+    const int kept = open(path.c_str(), O_CREAT | O_WRONLY, 0666);
     for (const std::string& seed : seeds) run(seed, kept);
     if (seeds.empty()) return 1;
     Mutator mutator(seeds);
     for (std::uint64_t i = 0; i < runs; ++i) run(mutator.next(), kept);
-    std::filesystem::remove(kept);
+    std::filesystem::remove(path);
     return 0;
 }
 
