@@ -27,6 +27,7 @@ const Target* chosen = nullptr;
 }  // namespace
 }  // namespace gradverify::fuzz
 
+// NOLINTBEGIN(readability-identifier-naming): the names are libFuzzer's.
 extern "C" int LLVMFuzzerInitialize(int* count, char*** words) {
     using namespace gradverify::fuzz;
     for (const std::string_view word : std::span(*words, static_cast<std::size_t>(*count)))
@@ -40,3 +41,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     gradverify::fuzz::chosen->run({reinterpret_cast<const char*>(data), size});
     return 0;
 }
+// NOLINTEND(readability-identifier-naming)

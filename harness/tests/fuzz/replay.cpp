@@ -19,8 +19,10 @@
 #include "harness/base/text.hpp"
 #include "harness/tests/fuzz/targets.hpp"
 
+// NOLINTBEGIN(readability-identifier-naming): the names are libFuzzer's.
 extern "C" int LLVMFuzzerInitialize(int* count, char*** words);
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+// NOLINTEND(readability-identifier-naming)
 
 namespace gradverify {
 namespace {

@@ -162,7 +162,7 @@ void shard(std::string_view text) {
 }
 
 void protocol(std::string_view text) {
-    if (text.find('\n') != text.npos) return;  // it ends the line
+    if (text.find('\n') != std::string_view::npos) return;  // it ends the line
     if (const auto request = parsed<std::invalid_argument>([&] { return decode_request(text); })) {
         const std::string line = encode(*request);
         require(encode(decode_request(line)) == line, "a request that is sent is read");
