@@ -285,9 +285,9 @@ void compare_row(const RowRecord& before, const RowRecord& after, std::vector<No
         say(Note::Tone::bad, fmt::format("new: {} {} ({})", after.name(), name_of(after.verdict),
                                          problem_of(after)));
     else if (is_bad(before) && is_bad(after) && problem_of(before) != problem_of(after))
-        say(Note::Tone::plain, fmt::format("still {}, and otherwise: {} ({}, before {})",
-                                           name_of(after.verdict), after.name(), problem_of(after),
-                                           problem_of(before)));
+        say(Note::Tone::plain,
+            fmt::format("still {}, and otherwise: {} ({}, before {})", name_of(after.verdict),
+                        after.name(), problem_of(after), problem_of(before)));
     else if (is_bad(before) && after.verdict == Verdict::passed)
         say(Note::Tone::good,
             fmt::format(

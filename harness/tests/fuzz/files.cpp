@@ -112,14 +112,17 @@ void bench(std::string_view text) {
 }
 
 void rewrite(std::string_view text) {
-    if (text.find('\0') != std::string_view::npos) return;  // it would end the message in the name of a file
+    if (text.find('\0') != std::string_view::npos)
+        return;  // it would end the message in the name of a file
     std::string joined;
     for (const auto& token : simt::rewrite::tokenize(text)) joined += token.text;
     require(joined == text, "the tokens are the text");
     const auto rewritten =
         parsed<simt::rewrite::RewriteError>([&] { return simt::rewrite::rewrite(text); });
     if (!rewritten) return;
-    const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
+    const auto has = [&](std::string_view word) {
+        return text.find(word) != std::string_view::npos;
+    };
     if (!has("<") && !has("__shared__") && !has("asm") && !has("cudaLaunch"))
         require(*rewritten == text, "what is no CUDA stays as it is");
 }
