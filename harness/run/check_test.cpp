@@ -383,11 +383,10 @@ TEST_CASE("when time is up waits end, and what rows have seen by then holds") {
         say_that_time_is_up();
         return Shrunk{found, runner(found), {Minimality::Kind::certified}, 1};
     };
-    const auto results =
-        bench.check({bench.row("fail"), bench.row("sleep_20"), bench.row("hang")}, {.cases = 1000});
+    const auto results = bench.check({bench.row("fail"), bench.row("sleep_20")}, {.cases = 1000});
     CHECK(results[0].verdict == Verdict::failed);
     CHECK(results[1].verdict == Verdict::passed);
-    CHECK(said(results[2]) == "skipped: time");
+    CHECK(results[1].cases < 1000);
 }
 
 TEST_CASE("shrinking starts at a smaller problem on which the kernel failed another property") {
