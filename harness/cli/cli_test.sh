@@ -78,7 +78,7 @@ echo "== judge"
 of_judgement() {
     python3 -c 'import json, sys
 it = json.loads(open("out").read())
-sys.exit(not eval(sys.argv[1]))' "$1"
+sys.exit(not eval("(" + sys.argv[1] + ")"))' "$1"
 }
 expect 0 out '^\{"kind":"judgement",' judge "$kernel" --device cpu --time 3s --seed 4
 holds "a right kernel is judged so" of_judgement 'it["verdict"] == "passed" and not it["failures"]
@@ -233,8 +233,8 @@ printf '# nothing\n' >empty
 refused 'empty holds no problem' check --problems empty
 
 echo "== check: wrong words"
-refused "there is no command 'chekc'; there are list, check, repro, report, bench, completion, man; did you mean check" chekc
-refused 'there are the commands list, check, repro, report, bench, completion, man'
+refused "there is no command 'chekc'; there are list, check, judge, repro, report, bench, completion, man; did you mean check" chekc
+refused 'there are the commands list, check, judge, repro, report, bench, completion, man'
 refused '--case; check accepts .*--cases, --time, --at-least, --seed' check --case
 refused 'did you mean --shard\?$' check --shrad 1/2
 refused 'did you mean .*--html\?$' report r.json --htlm=x

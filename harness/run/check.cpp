@@ -510,6 +510,10 @@ class Check {
         if (serving.walk) result.exhaustive = serving.walk->cover();
         if (serving.stops.empty()) {
             decide_verdict(result);
+            if (serving.in_flight > 0 && interrupt_signal() == 0) {
+                result.verdict = Verdict::skipped;
+                result.message = case_without_end;
+            }
             if (result.verdict == Verdict::passed)
                 result.within_reach = suite_.pairs_within_reach(result.row);
         } else {

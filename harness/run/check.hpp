@@ -24,6 +24,9 @@ struct RowResult;
 /// Cases of a failed kernel's other rows under a time limit: enough to see if they fail alike.
 inline constexpr std::int64_t cases_beside_a_failure = 100;
 
+/// Of a row that time ended while a case of it ran far longer than others: it may hang.
+inline constexpr const char* case_without_end = "a case did not end in time";
+
 struct CheckOptions {
     std::int64_t cases = 1000;             ///< per row
     std::optional<double> seconds;         ///< in total; what comes first ends the run

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 #include <stdexcept>
@@ -143,7 +144,7 @@ double parse_duration(const std::string& text) {
         number.pop_back();
     }
     const auto value = parse_double(number);
-    if (!value || !(*value > 0.0))
+    if (!value || !std::isfinite(*value) || !(*value > 0.0))
         throw UsageError("--time " + text + " is not a time such as 60s, 5m or 2h");
     if (*value * unit > longest_seconds)
         throw UsageError("--time " + text + " is more than a year");

