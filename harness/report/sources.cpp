@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <regex>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
@@ -49,6 +49,25 @@ bool is_within(const fs::path& path, const fs::path& folder) {
     return !rest.empty() && *rest.begin() != "..";
 }
 
+/// What a line includes, behind the `"` or `<` that it begins with.
+std::optional<std::string> included_in(std::string_view line) {
+    const auto skip_blanks = [&] {
+        line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    };
+    const auto skip = [&](std::string_view word) {
+        skip_blanks();
+        if (!line.starts_with(word)) return false;
+        line.remove_prefix(word.size());
+        return true;
+    };
+    if (!skip("#") || !skip("include")) return std::nullopt;
+    skip_blanks();
+    if (!line.starts_with('"') && !line.starts_with('<')) return std::nullopt;
+    const std::size_t end = line.find(line.front() == '"' ? '"' : '>', 1);
+    if (end == std::string_view::npos) return std::nullopt;
+    return std::string(line.substr(0, end));
+}
+
 /// Files, and the folders through which they are found.
 class Closure {
   public:
@@ -60,10 +79,9 @@ class Closure {
         const auto text = read_file(path);
         if (!text) throw EnvironmentError("can't read " + path.string());
         texts_.emplace(path, *text);
-        static const std::regex include("(^|\n)[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]");
-        for (auto found = std::sregex_iterator(text->begin(), text->end(), include);
-             found != std::sregex_iterator(); ++found)
-            add_included(path, (*found)[3].str(), (*found)[2].str() == "\"");
+        for (const std::string_view line : split(*text, '\n'))
+            if (const auto name = included_in(line))
+                add_included(path, name->substr(1), name->starts_with('"'));
     }
 
     const std::map<fs::path, std::string>& texts() const { return texts_; }
