@@ -13,8 +13,8 @@ mkdir -p "$work"
 # Packed for this test alone, so not small.
 cpack --config "$build/CPackConfig.cmake" -B "$work" -D CPACK_DEBIAN_COMPRESSION_TYPE=none \
     >"$work/log" 2>&1 || { cat "$work/log" && exit 1; }
-dpkg-deb -x "$work/gradverify_${version}_$(dpkg --print-architecture).deb" "$work/root"
-usr=$work/root/usr
+dpkg-deb -x "$work/gradverify_${version}_$(dpkg --print-architecture).deb" "$work/unpacked"
+usr=$work/unpacked/usr
 
 for folder in bin include lib libexec; do
     diff <(cd "$prefix" && find "$folder" | sort) <(cd "$usr" && find "$folder" | sort)

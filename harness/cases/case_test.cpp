@@ -5,8 +5,6 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include <chrono>
-
 #include "harness/testing/operator.hpp"
 
 namespace {
@@ -202,10 +200,10 @@ TEST_CASE("a malformed value is refused with what is accepted") {
 
 TEST_CASE("a case of many elements is read in time that grows as they do") {
     std::string text = start + ":data=x[0]=1";
+    // Minutes, if each were held against all before it.
     for (int i = 1; i < 200'000; ++i) text += ",x[" + std::to_string(i) + "]=1";
-    const auto before = std::chrono::steady_clock::now();
     CHECK(complaint(text).empty());
-    CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(10));
+    CHECK(complaint(text + ",x[7]=2").ends_with("the element x[7] stands twice"));
 }
 
 TEST_CASE("a setting that the kernel does not declare is named") {

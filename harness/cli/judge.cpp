@@ -15,6 +15,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
 #include "harness/base/json.hpp"
+#include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/report/json_numbers.hpp"
@@ -70,7 +71,7 @@ ordered_json object_of_failure(const RowRecord& record, const std::string& progr
     for (const char* field :
          {"case", "problem", "minimal", "minimality", "rule", "values", "witnesses"})
         if (record.failure.contains(field)) object[field] = record.failure[field];
-    object["replay"] = fmt::format("{} repro '{}'", program, record.of_failure("case"));
+    object["replay"] = program + " repro " + shell_quoted(record.of_failure("case"));
     return object;
 }
 
@@ -112,18 +113,39 @@ std::vector<std::size_t> wrong_rows(const std::vector<RowResult>& results,
 }
 
 /// Of all rows: `unknown` where a kernel was not verified in time, or may hang.
-std::string verdict_of(const std::vector<RowRecord>& records) {
+std::string verdict_of(const std::vector<RowResult>& results,
+                       const std::vector<RowRecord>& records) {
     const auto has = [&](Verdict verdict) {
         return std::ranges::find(records, verdict, &RowRecord::verdict) != records.end();
     };
     if (has(Verdict::failed)) return "failed";
     if (has(Verdict::errored)) return "errored";
-    const auto may_hang = [](const RowRecord& record) {
-        return record.verdict == Verdict::skipped && record.message == case_without_end;
-    };
-    return !records.empty() && all_well(records) && std::ranges::none_of(records, may_hang)
-               ? "passed"
-               : "unknown";
+    const bool may_hang = std::ranges::any_of(results, &RowResult::may_hang);
+    return !records.empty() && all_well(records) && !may_hang ? "passed" : "unknown";
+}
+
+struct Run {
+    std::uint64_t seed = 0;
+    std::vector<std::string> devices;
+    std::vector<RowResult> results;
+    bool ran_out = false;  ///< of time
+};
+
+ordered_json object_of(const Run& run) {
+    const std::string program = program_to_paste();
+    const std::vector<RowRecord> records = records_of(run.results, program);
+    ordered_json object{{"kind", "judgement"},
+                        {"version", version},
+                        {"verdict", verdict_of(run.results, records)},
+                        {"time_ran_out", run.ran_out},
+                        {"seed", run.seed},
+                        {"devices", run.devices}};
+    object["failures"] = ordered_json::array();
+    for (const std::size_t i : wrong_rows(run.results, records))
+        object["failures"].push_back(object_of_failure(records[i], program));
+    object["rows"] = ordered_json::array();
+    for (const RowRecord& record : records) object["rows"].push_back(object_of_row(record));
+    return object;
 }
 
 int judge(const Suite& suite, const JudgeArguments& arguments) {
@@ -132,53 +154,39 @@ int judge(const Suite& suite, const JudgeArguments& arguments) {
     const Alarm alarm(times.all - times.to_print);
     require_each_filter(arguments.filters);
     require_property(suite, arguments.property, arguments.filters);
-    const std::uint64_t seed = arguments.seed.value_or(std::random_device()());
+    Run run{.seed = arguments.seed.value_or(std::random_device()())};
     const CheckOptions options{.cases = std::numeric_limits<std::int32_t>::max(),
                                .seconds = times.of_cases(),
                                .seconds_in_all = times.of_cases() + times.to_shrink,
-                               .seed = seed};
+                               .seed = run.seed};
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     WorkerPoolOptions with = worker_options(arguments.jobs > 0 ? arguments.jobs : cores);
     std::optional<WorkerPool> pool;
-    std::vector<std::string> devices;
-    std::vector<Row> rows;
-    std::vector<RowResult> results;
     try {
-        devices = [&] {
+        run.devices = [&] {
             WorkerPool asked(worker_options(1));
             return choose_devices(arguments.device, asked);
         }();
-        if (devices.back() == "cuda") with.owned_device = "cuda";
+        if (run.devices.back() == "cuda") with.owned_device = "cuda";
         pool.emplace(std::move(with));
-        rows = select_rows(suite, Registry::instance(), arguments.filters, arguments.property,
-                           devices);
+        std::vector<Row> rows = select_rows(suite, Registry::instance(), arguments.filters,
+                                            arguments.property, run.devices);
         // Large tensors take a GPU's memory and a large part of the time.
         if (arguments.property == "*")
             std::erase_if(rows, [](const Row& row) { return row.property->own_cases > 0; });
-        results = check_rows(suite, rows, options, *pool, {});
+        run.results = check_rows(suite, rows, options, *pool, {});
     } catch (const Interrupted&) {
         // It came before the first case.
     }
-    const std::string program = program_to_paste();
-    const std::vector<RowRecord> records = records_of(results, program);
-    ordered_json object{{"kind", "judgement"},
-                        {"version", version},
-                        {"verdict", verdict_of(records)},
-                        {"time_ran_out", alarm.has_rung()},
-                        {"seed", seed},
-                        {"devices", devices}};
-    object["failures"] = ordered_json::array();
-    for (const std::size_t i : wrong_rows(results, records))
-        object["failures"].push_back(object_of_failure(records[i], program));
-    object["rows"] = ordered_json::array();
-    for (const RowRecord& record : records) object["rows"].push_back(object_of_row(record));
+    run.ran_out = alarm.has_rung();
+    ordered_json object = object_of(run);
     object["seconds"] =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     std::puts(object.dump(-1, ' ', false, ordered_json::error_handler_t::replace).c_str());
     std::fflush(stdout);
     const int code = object["verdict"] == "passed" ? exit_ok : exit_failed;
     // Workers end with this process; some take seconds to end by themselves.
-    if (alarm.has_rung()) _exit(code);
+    if (run.ran_out) _exit(code);
     return code;
 }
 

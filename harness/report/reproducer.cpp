@@ -22,16 +22,16 @@ namespace fs = std::filesystem;
 // More literals than this take a compiler minutes.
 constexpr std::size_t most_elements = std::size_t{1} << 18;
 
-/// How a language writes what both files hold.
+/// How a language writes a list.
 struct Language {
-    const char *nan, *infinity, *begin, *end;
+    const char *begin, *end;
 };
-constexpr Language cpp{"NAN", "INFINITY", "{", "}"};
-constexpr Language python{"NAN", "INFINITY", "[", "]"};
+constexpr Language cpp{"{", "}"}, python{"[", "]"};
 
-std::string number(double value, const Language& language) {
-    if (std::isnan(value)) return language.nan;
-    if (std::isinf(value)) return std::string(value < 0 ? "-" : "") + language.infinity;
+/// <cmath> has these words, and the Python file defines them.
+std::string number(double value) {
+    if (std::isnan(value)) return "NAN";
+    if (std::isinf(value)) return value < 0 ? "-INFINITY" : "INFINITY";
     return print_exactly(value);
 }
 
@@ -56,7 +56,7 @@ std::string list_of(const std::vector<std::string>& texts, const Language& langu
 std::string list_of(const std::vector<double>& values, const Language& language) {
     std::vector<std::string> texts;
     texts.reserve(values.size());
-    for (const double value : values) texts.push_back(number(value, language));
+    for (const double value : values) texts.push_back(number(value));
     return list_of(texts, language);
 }
 
@@ -80,7 +80,7 @@ std::string parameters(const Problem& problem) {
     for (const ParameterSpec& spec : problem.space().parameters())
         text += fmt::format("        {{\"{}\", {}, {}}},\n", spec.name,
                             integers(problem.all_of(spec.name), cpp),
-                            spec.is_real() ? number(problem.real(spec.name), cpp) : "0");
+                            spec.is_real() ? number(problem.real(spec.name)) : "0");
     return text;
 }
 
@@ -191,8 +191,11 @@ std::string python_expected(const Reproducer& reproducer) {
 
 void require_few_elements(const Reproducer& reproducer) {
     std::size_t elements = 0;
-    for (const GivenTensor& tensor : reproducer.calls.call.tensors)
-        elements += tensor.values.size();
+    const auto count = [&](const GivenCall& call) {
+        for (const GivenTensor& tensor : call.tensors) elements += tensor.values.size();
+    };
+    count(reproducer.calls.call);
+    if (reproducer.calls.before) count(*reproducer.calls.before);
     for (const Expected& one : reproducer.expected) elements += one.values.size();
     if (elements > most_elements)
         throw UsageError(fmt::format(
@@ -205,8 +208,6 @@ SourceFolder sources_for(const Reproducer& reproducer) {
     const Kernel& kernel = *reproducer.kernel;
     const KernelDeclaration* const on_gpu = kernel.on("cuda");
     SourceFolder folder = sources_of(on_gpu ? *on_gpu : kernel.any());
-    for (std::string& include : folder.includes)
-        if (include.ends_with('/')) include.pop_back();
     if (folder.texts.contains("gradverify/harness/chain.hpp"))
         throw UsageError(kernel.name +
                          " calls other kernels by gradverify's Chain, so it needs "
@@ -215,7 +216,9 @@ SourceFolder sources_for(const Reproducer& reproducer) {
     return folder;
 }
 
-std::string replay_of(const Case& failing) { return "gradverify repro '" + failing.print() + "'"; }
+std::string replay_of(const Case& failing) {
+    return "gradverify repro " + shell_quoted(failing.print());
+}
 
 }  // namespace
 
@@ -229,7 +232,8 @@ void export_reproducer(const std::string& folder, const Case& failing, const std
     const std::string files = fmt::format("repro.cu {}", fmt::join(sources.sources, " "));
     std::string flags = "-I.";
     for (const std::string& include : sources.includes) flags += " -I" + include;
-    for (const std::string& definition : sources.definitions) flags += " '-D" + definition + "'";
+    for (const std::string& definition : sources.definitions)
+        flags += " " + shell_quoted("-D" + definition);
     sources.texts["repro.cu"] = program(failing, what, reproducer, true);
     std::string definitions;
     for (const std::string& definition : sources.definitions)
@@ -247,7 +251,7 @@ target_include_directories(repro PRIVATE . {})
 )",
         files, fmt::join(sources.includes, " "), definitions);
     sources.texts["README.md"] = fmt::format(
-        "# {0} is wrong\n\n{1}\n\n"
+        "# A case of {0}\n\n{1}\n\n"
         "- Build and run: `nvcc -std=c++20 {2} -o repro {3} && ./repro`, or with CMake.\n"
         "- It prints what is wrong and exits with 1; once the kernel is right, with 0.\n"
         "- The problem: `{4}`. Its data, and what is right, are in `repro.cu`.\n"
@@ -278,7 +282,7 @@ void export_python_reproducer(const std::string& file, const Case& failing, cons
     const GivenCalls& calls = reproducer.calls;
     write_file(file, fmt::format(
                          R"(#!/usr/bin/env python3
-"""{0} is wrong: {1}
+"""A case of {0}: {1}
 
 Needs PyTorch and nvcc. Prints what is wrong and exits with 1; once the kernel is right, with 0.
 With gradverify: {2}

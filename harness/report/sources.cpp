@@ -142,7 +142,10 @@ SourceFolder sources_of(const KernelDeclaration& kernel) {
     const auto place_of = [&](const fs::path& path) {
         const bool is_own = is_within(path, closure.own());
         const fs::path rest = path.lexically_relative(is_own ? closure.own() : common);
-        return ((is_own ? "gradverify" : "kernel") / rest).lexically_normal().generic_string();
+        std::string place =
+            ((is_own ? "gradverify" : "kernel") / rest).lexically_normal().generic_string();
+        if (place.ends_with('/')) place.pop_back();
+        return place;
     };
     SourceFolder folder{.definitions = flags.definitions};
     for (const auto& [path, text] : closure.texts()) folder.texts.emplace(place_of(path), text);

@@ -24,9 +24,6 @@ struct RowResult;
 /// Cases of a failed kernel's other rows under a time limit: enough to see if they fail alike.
 inline constexpr std::int64_t cases_beside_a_failure = 100;
 
-/// Of a row that time ended while a case of it ran far longer than others: it may hang.
-inline constexpr const char* case_without_end = "a case did not end in time";
-
 struct CheckOptions {
     std::int64_t cases = 1000;             ///< per row
     std::optional<double> seconds;         ///< in total; what comes first ends the run
@@ -92,6 +89,7 @@ struct RowResult {
     std::vector<std::string> left_out;
     std::optional<ExhaustiveCover> exhaustive;  ///< how far the row got, if every problem was asked
     bool known = false;                         ///< it did not pass, and the user knows
+    bool may_hang = false;                      ///< a case had not ended when time was up
     double seconds = 0.0;                       ///< in workers
 };
 

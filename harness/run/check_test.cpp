@@ -385,6 +385,8 @@ TEST_CASE("a row with a case that has not ended when time is up has not passed")
     };
     const auto rows = bench.check({bench.row("hang"), bench.row("fail")}, {.cases = 1000}, 2);
     CHECK(said(rows[0]) == "skipped: a case did not end in time");
+    CHECK(rows[0].may_hang);
+    CHECK_FALSE(rows[1].may_hang);
     CHECK(rows[1].verdict == Verdict::failed);
 }
 

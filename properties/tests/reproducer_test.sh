@@ -87,8 +87,10 @@ try beside_output 1 'bytes in or around y were changed' \
     'v1:conv.forward/bug_pitch_ignored:matches_reference:cpu:in=2:data=zeros:layout=y.nhwc.pad1'
 try unwanted 1 'bytes in or around dx were changed' \
     'v1:conv.backward/bug_mask_0_writes_dx:matches_reference:cpu:in=1:data=zeros:mask=0'
+try after_a_call 1 'db\[0\] is ' \
+    'v1:conv.grad_bias/bug_cached_geometry:matches_reference:cpu:in=1x1:data=zeros:before=in=1x2'
 try passed 0 'passed: all three runs are right' \
     'v1:conv.grad_bias/naive:within_rounding_bound:cpu:n=2,k=3,in=3x2:seed=1:offset=1.2:stream=own'
 
 [ "$failures" -eq 0 ] || exit 1
-echo "4 reproducers stand alone"
+echo "5 reproducers stand alone"
