@@ -170,9 +170,8 @@ class Runner:
         mentioned = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", " ".join(
             re.findall(r"`([^`\n]+)`", prose_of(text)))))
         real = self.arguments.build / "gradverify"
-        helps = [[real, verb, "--help"] for verb in ("check", "judge", "repro", "report", "list", "bench")]
         known = "".join(subprocess.run(command, capture_output=True, text=True).stdout
-                        for command in [*helps, [real, "--help"], [ROOT / "run", "help"]])
+                        for command in ([real, "--help-all"], [ROOT / "run", "help"]))
         # Of nvcc, cmake, vcpkg, and `python -m gradverify`.
         known += "--use_fast_math --install --prefix --overlay-ports --cmakedir"
         unknown = sorted(one for one in mentioned if one not in known)

@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 #include "harness/base/errors.hpp"
@@ -14,9 +17,12 @@
 #include "harness/base/version.hpp"
 #include "harness/bench/bench.hpp"
 #include "harness/cli/shell.hpp"
+#include "harness/cli/user_build.hpp"
+#include "harness/cli/user_files.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/workers/compute_sanitizer.hpp"
+#include "harness/workers/spawn.hpp"
 #include "harness/workers/worker.hpp"
 
 namespace gradverify {
@@ -78,6 +84,7 @@ struct CommandLine {
     CLI::App* judge = app.add_subcommand(
         "judge", "the same in a time that is kept, and one JSON object with the verdict");
     CLI::App* repro = app.add_subcommand("repro", "run one printed case again");
+    CLI::App* draft = app.add_subcommand("new", "draft the file that registers a launcher");
     CLI::App* report =
         app.add_subcommand("report", "tell what result files say together, and draw it");
     CLI::App* bench = app.add_subcommand("bench", "time kernels, or the harness");
@@ -92,9 +99,11 @@ struct CommandLine {
     CheckArguments check_arguments;
     JudgeArguments judge_arguments;
     ReproArguments repro_arguments;
+    NewArguments new_arguments;
     ReportArguments report_arguments;
     BenchArguments bench_arguments;
     SanitizerOptions sanitizer;
+    UserFiles without_files;  ///< options of files, where none is named
 
     explicit CommandLine(const Suite& suite) {
         app.require_subcommand(1);
@@ -107,9 +116,12 @@ struct CommandLine {
         app.set_version_flag("--version", "gradverify " + std::string(version));
         app.footer(
             "A FILTER is a glob on the full name of a kernel, such as 'conv.grad_*'.\n"
+            "Files of your own (.cu, .cpp) may stand beside it: they are built, again only where\n"
+            "they have changed, and the command is about their kernels.\n"
             "Exit codes: 0 all passed; 1 something failed, or check verified nothing of a kernel;\n"
             "2 bad usage; "
             "3 the machine can't do it (no such device, a file that can't be written).");
+        for (CLI::App* verb : {list, check, judge, repro, bench}) add_file_options(*verb);
         list->add_option("FILTER", list_filters, "kernels to print; all if none");
         list->add_option("--problem", list_problem,
                          "also the tensors of a call on this problem, and their memory");
@@ -133,6 +145,7 @@ struct CommandLine {
         worker->add_option("TOOL", sanitizer.tool);
         worker->add_option("PROGRAM", sanitizer.program);
         worker->add_option("FOLDER", sanitizer.folder);
+        add_new_options();
         add_report_options();
         add_bench_options();
     }
@@ -146,6 +159,16 @@ struct CommandLine {
             ->check(CLI::IsMember(sanitizer_tools));
     }
 
+    /// Where files are named, `CommandWords` has taken them all.
+    void add_file_options(CLI::App& verb) {
+        const auto add = [&](const char* name, std::vector<std::string>& values, const char* what) {
+            verb.add_option(name, values, what)->allow_extra_args(false)->group("Files");
+        };
+        add("--include", without_files.includes, "where FILE's headers are looked for; repeatable");
+        add("--define", without_files.definitions, "NAME or NAME=VALUE, for FILE; repeatable");
+        add("--link", without_files.libraries, "a library that FILE needs; repeatable");
+    }
+
     void add_judge_options() {
         JudgeArguments& a = judge_arguments;
         judge->add_option("FILTER", a.filters, "kernels to judge; all if none");
@@ -156,6 +179,21 @@ struct CommandLine {
             ->check(whole_number(0, seed_maximum));
         judge->add_option("--jobs", a.jobs, "worker processes (default: one for each core)")
             ->check(whole_number(1, jobs_maximum));
+    }
+
+    void add_new_options() {
+        NewArguments& a = new_arguments;
+        draft->add_option("FILE", a.file, "the .cu file that has the launcher")->required();
+        draft->add_option("--launcher", a.launcher, "the function that launches the kernel")
+            ->required();
+        draft
+            ->add_option(
+                "--operator", a.operator_name,
+                "what it computes a pass of: layer_norm, or one of a .cpp file beside FILE")
+            ->required();
+        draft->add_option("--pass", a.pass, "the pass, where it is not the one that fits best");
+        draft->add_option("--output", a.output, "the draft (default: FILE_glue.cu, in this folder)")
+            ->check(not_empty());
     }
 
     void add_report_options() {
@@ -284,7 +322,7 @@ struct CommandLine {
 
 /// CLI11 would only say that a command is required.
 void require_known_verb(int argc, char** argv) {
-    const std::vector<std::string> verbs{"list",   "check", "judge",      "repro",
+    const std::vector<std::string> verbs{"list",   "check", "judge",      "repro", "new",
                                          "report", "bench", "completion", "man"};
     if (argc < 2 || argv[1][0] == '-' || std::string_view(argv[1]) == "worker") return;
     if (std::ranges::find(verbs, argv[1]) == verbs.end())
@@ -303,7 +341,21 @@ int print(const std::string& text) {
     return exit_ok;
 }
 
+/// Ends this program: the one over the files goes on, under this one's name.
+[[noreturn]] void become_program_over(const CommandWords& command, const char* name) {
+    const std::string program = program_over(command.files, command.is_for_cpu_alone());
+    ::setenv(files_variable, command.files.print().c_str(), 1);
+    std::vector<std::string> words = command.rest;
+    words.insert(words.begin(), name);
+    ::execv(program.c_str(), argument_pointers(words).data());
+    throw EnvironmentError("can't run " + program);
+}
+
 int run_verb(const CommandLine& line, const Suite& suite, char** argv) {
+    const UserFiles& files = line.without_files;
+    if (!files.includes.empty() || !files.definitions.empty() || !files.libraries.empty())
+        throw UsageError(
+            "--include, --define and --link are about files to build, and none is named");
     if (line.worker->parsed()) return run_worker(line.sanitizer, suite, argv);
     if (line.completion->parsed()) return print(completion_of(line.app, line.shell));
     if (line.man->parsed()) return print(man_page_of(line.app));
@@ -311,6 +363,7 @@ int run_verb(const CommandLine& line, const Suite& suite, char** argv) {
     if (line.check->parsed()) return run_check(suite, line.check_arguments);
     if (line.judge->parsed()) return run_judge(suite, line.judge_arguments);
     if (line.repro->parsed()) return run_repro(suite, line.repro_arguments);
+    if (line.draft->parsed()) return run_new(line.new_arguments);
     if (line.report->parsed()) return run_report(suite, line.report_arguments);
     return run_bench(suite, line.bench_arguments);
 }
@@ -323,6 +376,8 @@ int gradverify_main(int argc, char** argv, const Suite& suite) {
     if (argc > 0) remember_program(argv[0]);
     CommandLine line(suite);
     try {
+        const CommandWords words({argv + std::min(argc, 1), argv + argc});
+        if (!words.files.files.empty()) become_program_over(words, argv[0]);
         require_known_verb(argc, argv);
         line.app.parse(argc, argv);
         const int code = run_verb(line, suite, argv);

@@ -233,8 +233,8 @@ printf '# nothing\n' >empty
 refused 'empty holds no problem' check --problems empty
 
 echo "== check: wrong words"
-refused "there is no command 'chekc'; there are list, check, judge, repro, report, bench, completion, man; did you mean check" chekc
-refused 'there are the commands list, check, judge, repro, report, bench, completion, man'
+refused "there is no command 'chekc'; there are list, check, judge, repro, new, report, bench, completion, man; did you mean check" chekc
+refused 'there are the commands list, check, judge, repro, new, report, bench, completion, man'
 refused '--case; check accepts .*--cases, --time, --at-least, --seed' check --case
 refused 'did you mean --shard\?$' check --shrad 1/2
 refused 'did you mean .*--html\?$' report r.json --htlm=x

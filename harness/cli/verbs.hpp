@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs `list`, `check`, `judge`, `repro` and `report` once their options are read. They throw
-// UsageError (exit code 2) and EnvironmentError (3).
+// The verbs `list`, `check`, `judge`, `repro`, `new` and `report` once their options are read. They
+// throw UsageError (exit code 2) and EnvironmentError (3).
 #pragma once
 
 #include <cstdint>
@@ -67,11 +67,18 @@ struct ReportArguments {
     ResultOptions results;
 };
 
+struct NewArguments {
+    std::string file, launcher, operator_name;
+    std::string pass;    ///< empty: the one that fits best
+    std::string output;  ///< empty: named after the file, in this folder
+};
+
 /// Each returns the exit code.
 int run_list(const Suite& suite, const std::vector<std::string>& filters,
              const std::string& problem);
 int run_check(const Suite& suite, const CheckArguments& arguments);
 int run_judge(const Suite& suite, const JudgeArguments& arguments);
+int run_new(const NewArguments& arguments);
 int run_report(const Suite& suite, const ReportArguments& arguments);
 int run_repro(const Suite& suite, const ReproArguments& arguments);
 

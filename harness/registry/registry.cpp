@@ -246,10 +246,7 @@ KernelDeclaration& Registry::add(KernelDeclaration declaration) {
 }
 
 void Registry::check() {
-    std::vector<std::string> operator_names;
-    for (const auto& op : operators_) operator_names.push_back(op->name);
-    std::ranges::sort(operator_names);
-    Resolver resolver(*this, operator_names);
+    Resolver resolver(*this, operator_names());
     for (const auto& declaration : declarations_) resolver.resolve(*declaration);
     for (const auto& op : operators_)
         for (const std::string& mistake : mistakes_of(*op))
@@ -275,6 +272,13 @@ const Kernel* Registry::find_kernel(std::string_view full_name) const {
 const Operator* Registry::find_operator(std::string_view name) const {
     const auto found = std::ranges::find(operators_, name, [](const auto& op) { return op->name; });
     return found == operators_.end() ? nullptr : found->get();
+}
+
+std::vector<std::string> Registry::operator_names() const {
+    std::vector<std::string> names;
+    for (const auto& op : operators_) names.push_back(op->name);
+    std::ranges::sort(names);
+    return names;
 }
 
 }  // namespace gradverify

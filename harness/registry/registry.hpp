@@ -55,6 +55,8 @@ class Registry {
     const std::vector<Kernel>& kernels() const;
     const Kernel* find_kernel(std::string_view full_name) const;
     const Operator* find_operator(std::string_view name) const;
+    /// Sorted.
+    std::vector<std::string> operator_names() const;
 
   private:
     std::vector<std::unique_ptr<Operator>> operators_;

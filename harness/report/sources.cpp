@@ -49,25 +49,6 @@ bool is_within(const fs::path& path, const fs::path& folder) {
     return !rest.empty() && *rest.begin() != "..";
 }
 
-/// What a line includes, behind the `"` or `<` that it begins with.
-std::optional<std::string> included_in(std::string_view line) {
-    const auto skip_blanks = [&] {
-        line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-    };
-    const auto skip = [&](std::string_view word) {
-        skip_blanks();
-        if (!line.starts_with(word)) return false;
-        line.remove_prefix(word.size());
-        return true;
-    };
-    if (!skip("#") || !skip("include")) return std::nullopt;
-    skip_blanks();
-    if (!line.starts_with('"') && !line.starts_with('<')) return std::nullopt;
-    const std::size_t end = line.find(line.front() == '"' ? '"' : '>', 1);
-    if (end == std::string_view::npos) return std::nullopt;
-    return std::string(line.substr(0, end));
-}
-
 /// Files, and the folders through which they are found.
 class Closure {
   public:
@@ -122,6 +103,24 @@ fs::path common_folder(const Closure& closure) {
 }
 
 }  // namespace
+
+std::optional<std::string> included_in(std::string_view line) {
+    const auto skip_blanks = [&] {
+        line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    };
+    const auto skip = [&](std::string_view word) {
+        skip_blanks();
+        if (!line.starts_with(word)) return false;
+        line.remove_prefix(word.size());
+        return true;
+    };
+    if (!skip("#") || !skip("include")) return std::nullopt;
+    skip_blanks();
+    if (!line.starts_with('"') && !line.starts_with('<')) return std::nullopt;
+    const std::size_t end = line.find(line.front() == '"' ? '"' : '>', 1);
+    if (end == std::string_view::npos) return std::nullopt;
+    return std::string(line.substr(0, end));
+}
 
 SourceFolder sources_of(const KernelDeclaration& kernel) {
     const auto flags_text = read_file(kernel.unit_flags);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/registry/kernel_declaration.hpp"
@@ -22,5 +24,8 @@ struct SourceFolder {
 /// include from the folders of their build. Other headers are the compiler's and CUDA's.
 /// **Errors** EnvironmentError where the kernel's file, or how it was built, can't be read.
 SourceFolder sources_of(const KernelDeclaration& kernel);
+
+/// What a line of C++ includes, behind the `"` or `<` that it begins with.
+std::optional<std::string> included_in(std::string_view line);
 
 }  // namespace gradverify

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <stdexcept>
@@ -18,6 +19,16 @@ namespace gradverify {
 namespace {
 
 std::string first_word_of_command = "gradverify";
+
+std::string first_word_to_paste() {
+    // A word without a slash is found on PATH.
+    if (first_word_of_command.find('/') == std::string::npos) return first_word_of_command;
+    const auto near = std::filesystem::proximate(first_word_of_command).string();
+    const bool below = !near.starts_with("..");
+    const std::string text = below ? near : first_word_of_command;
+    if (text.find('/') == std::string::npos) return "./" + text;
+    return text.find(' ') == std::string::npos ? text : shell_quoted(text);
+}
 
 /// How many of a problem's parameters an operator has.
 std::ptrdiff_t count_known(const ParameterSpace& space, const std::string& problem) {
@@ -154,13 +165,8 @@ double parse_duration(const std::string& text) {
 void remember_program(const char* first_word) { first_word_of_command = first_word; }
 
 std::string program_to_paste() {
-    // A word without a slash is found on PATH.
-    if (first_word_of_command.find('/') == std::string::npos) return first_word_of_command;
-    const auto near = std::filesystem::proximate(first_word_of_command).string();
-    const bool below = !near.starts_with("..");
-    const std::string text = below ? near : first_word_of_command;
-    if (text.find('/') == std::string::npos) return "./" + text;
-    return text.find(' ') == std::string::npos ? text : shell_quoted(text);
+    const char* const files = std::getenv(files_variable);
+    return first_word_to_paste() + (files ? std::string(" ") + files : "");
 }
 
 WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer) {

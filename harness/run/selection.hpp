@@ -57,7 +57,9 @@ inline constexpr double longest_seconds = 365.0 * 24 * 3600;
 /// Seconds in `60`, `60s`, `5m` or `2h`. **Errors** UsageError.
 double parse_duration(const std::string& text);
 
-/// The word that begins a command to paste in this folder.
+/// In the environment of a program over files that its command line named: these words.
+inline constexpr const char* files_variable = "GRADVERIFY_FILES";
+/// The words that begin a command to paste in this folder.
 std::string program_to_paste();
 /// Remembers the first word of the command line for `program_to_paste`.
 void remember_program(const char* first_word);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `new`: a first draft of the file that registers a launcher.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/files.hpp"
+#include "harness/base/text.hpp"
+#include "harness/cli/glue.hpp"
+#include "harness/cli/verbs.hpp"
+#include "harness/registry/registry.hpp"
+
+namespace gradverify {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    if (!file || fs::is_directory(path)) throw UsageError("can't read " + path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+const Operator& operator_named(const std::string& name) {
+    const Registry& registry = Registry::instance();
+    if (const Operator* const op = registry.find_operator(name)) return *op;
+    const std::vector<std::string> names = registry.operator_names();
+    throw UsageError(fmt::format("there is no operator {}; there are {}{}", name, joined(names),
+                                 did_you_mean(name, names)));
+}
+
+Signature launcher_in(const std::string& file, const std::string& name) {
+    const std::string text = text_of(file);
+    if (auto signature = signature_of(text, name)) return *signature;
+    const std::vector<std::string> names = launcher_names(text);
+    throw UsageError(fmt::format("{} has no function {}; those that take tensors are {}{}", file,
+                                 name, joined_or_none(names), did_you_mean(name, names)));
+}
+
+}  // namespace
+
+int run_new(const NewArguments& arguments) {
+    const Operator& op = operator_named(arguments.operator_name);
+    const Signature launcher = launcher_in(arguments.file, arguments.launcher);
+    const GlueMatch match = match_launcher(op, launcher, arguments.pass);
+    const std::string path = arguments.output.empty()
+                                 ? fs::path(arguments.file).stem().string() + "_glue.cu"
+                                 : arguments.output;
+    if (fs::exists(path)) throw UsageError(path + " exists; name another file by --output");
+    const fs::path folder = fs::absolute(path).parent_path();
+    const std::string included = fs::proximate(fs::absolute(arguments.file), folder);
+    write_file(path, glue_of(op, launcher, match, included, launcher.name));
+
+    fmt::print("written: {}, {} as a kernel of {}.{}\n", path, launcher.name, op.name,
+               match.pass->name);
+    for (const std::string& note : glue_notes(op, launcher, match)) fmt::print("{}\n", note);
+    fmt::print("next: gradverify check {} {}\n", arguments.file, path);
+    return exit_ok;
+}
+
+}  // namespace gradverify

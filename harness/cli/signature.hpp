@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads what a function of a CUDA file takes, from the text of its definition or declaration.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gradverify {
+
+struct SignatureParameter {
+    std::string type;  ///< without blanks that say nothing: `const float*`
+    std::string name;
+};
+
+struct Signature {
+    std::string name;
+    std::vector<SignatureParameter> parameters;
+    bool is_kernel = false;    ///< `__global__`
+    bool is_template = false;  ///< some of its template's arguments may have to be written
+};
+
+/// Nothing where the text neither defines nor declares a function of this name.
+std::optional<Signature> signature_of(std::string_view text, std::string_view name);
+/// The functions that the text defines at namespace scope and that take a pointer or a tensor, in
+/// their order, each once.
+std::vector<std::string> launcher_names(std::string_view text);
+
+}  // namespace gradverify

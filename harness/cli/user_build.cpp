@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/cli/user_build.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/files.hpp"
+#include "harness/base/random.hpp"
+#include "harness/base/text.hpp"
+#include "harness/report/sources.hpp"
+
+namespace gradverify {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Whether one of the other files includes this one, so that it is not built by itself.
+bool is_included(const std::string& file, const std::vector<std::string>& files) {
+    const std::string name = fs::path(file).filename();
+    return std::ranges::any_of(files, [&](const std::string& other) {
+        if (other == file) return false;
+        const std::string text = text_of(other);
+        return std::ranges::any_of(split(text, '\n'), [&](std::string_view line) {
+            const auto included = included_in(line);
+            return included && fs::path(included->substr(1)).filename() == name;
+        });
+    });
+}
+
+/// What CMake takes as one argument, whatever is in it.
+std::string bracketed(const std::string& text) { return "[==[" + text + "]==]"; }
+
+void add_command(std::string& text, std::string_view command,
+                 const std::vector<std::string>& words) {
+    if (words.empty()) return;
+    text += fmt::format("{}(gradverify PRIVATE", command);
+    for (const std::string& word : words) text += "\n    " + bracketed(word);
+    text += ")\n";
+}
+
+std::vector<std::string> absolute(std::vector<std::string> paths) {
+    for (std::string& path : paths) path = fs::absolute(path).lexically_normal();
+    return paths;
+}
+
+std::string project_of(const UserFiles& given) {
+    std::vector<std::string> files;
+    std::ranges::copy_if(given.files, std::back_inserter(files),
+                         [&](const std::string& file) { return !is_included(file, given.files); });
+    std::string text =
+        "cmake_minimum_required(VERSION 3.25)\n"
+        "project(user_files LANGUAGES CXX)\n"
+        "find_package(gradverify REQUIRED)\n"
+        "gradverify_add_executable(gradverify";
+    for (const std::string& file : absolute(files)) text += "\n    " + bracketed(file);
+    text += ")\n";
+    add_command(text, "target_include_directories", absolute(given.includes));
+    add_command(text, "target_compile_definitions", given.definitions);
+    std::vector<std::string> libraries = given.libraries;
+    for (std::string& library : libraries)
+        if (fs::exists(library)) library = fs::absolute(library);
+    add_command(text, "target_link_libraries", libraries);
+    return text;
+}
+
+fs::path cache_folder() {
+    const auto set = [](const char* name) {
+        const char* value = std::getenv(name);
+        return fs::path(value && *value ? value : "");
+    };
+    if (const fs::path cache = set("XDG_CACHE_HOME"); !cache.empty()) return cache / "gradverify";
+    if (const fs::path home = set("HOME"); !home.empty()) return home / ".cache" / "gradverify";
+    throw EnvironmentError("files are built in a folder that is kept: set HOME or XDG_CACHE_HOME");
+}
+
+/// Held by this process, or by one that it becomes, until it ends.
+class Lock {
+  public:
+    explicit Lock(const fs::path& folder)
+        : fd_(::open((folder / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+        if (fd_ < 0) refuse_write(folder / "lock");
+        ::flock(fd_, LOCK_EX);
+    }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+    ~Lock() { ::close(fd_); }
+
+  private:
+    int fd_;
+};
+
+fs::path made_folder(const fs::path& folder) {
+    std::error_code wrong;
+    fs::create_directories(folder, wrong);
+    if (wrong)
+        throw EnvironmentError("can't make the folder " + folder.string() + ": " + wrong.message());
+    return folder;
+}
+
+std::string command_of(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += shell_quoted(word) + ' ';
+    return text;
+}
+
+/// Runs a command, gives each line that it prints to `take`, and returns whether it succeeded.
+template <class Take>
+bool run(const std::vector<std::string>& words, const Take& take) {
+    std::fflush(nullptr);
+    std::FILE* const pipe = ::popen((command_of(words) + "2>&1 </dev/null").c_str(), "r");
+    if (!pipe) throw EnvironmentError("can't run " + words.front());
+    char* line = nullptr;
+    std::size_t room = 0;
+    for (ssize_t length; (length = ::getline(&line, &room, pipe)) > 0;) {
+        std::string_view text(line, static_cast<std::size_t>(length));
+        if (text.ends_with('\n')) text.remove_suffix(1);
+        take(text);
+    }
+    std::free(line);
+    return ::pclose(pipe) == 0;
+}
+
+/// What a command that must succeed prints, where it does not.
+void run_or_throw(const std::vector<std::string>& words, const std::string& what) {
+    std::string said;
+    if (!run(words, [&](std::string_view line) { said += std::string(line) + '\n'; }))
+        throw EnvironmentError(what + ":\n" + said);
+}
+
+/// The folder of the package's CMake files. A build tree has none: it is installed beside.
+fs::path package_folder() {
+    std::error_code wrong;
+    const fs::path program = fs::read_symlink("/proc/self/exe", wrong);
+    const fs::path folder = program.parent_path();
+    fs::path prefix = folder;
+    if (fs::exists(folder / "gradverify-config.cmake") && fs::exists(folder / "CMakeCache.txt")) {
+        prefix = made_folder(cache_folder() /
+                             fmt::format("package-{:016x}", mix_seed(0, folder.string())));
+        const Lock lock(prefix);
+        const fs::path installed = prefix / "bin" / program.filename();
+        if (!fs::exists(installed) || fs::last_write_time(installed) < fs::last_write_time(program))
+            run_or_throw({"cmake", "--install", folder, "--prefix", prefix},
+                         "can't install the package that files are built with");
+        prefix /= "bin";
+    }
+    const fs::path package = (prefix / GRADVERIFY_PACKAGE_FROM_BIN).lexically_normal();
+    if (!fs::exists(package / "gradverify-config.cmake"))
+        throw EnvironmentError(
+            "files are built with gradverify's CMake package, and there is none in " +
+            package.string() + ": install gradverify as a whole");
+    return package;
+}
+
+bool has_program(const std::string& name) {
+    return run({"sh", "-c", "command -v " + name}, [](std::string_view) {});
+}
+
+/// Shows on a terminal how far the build is, and keeps what the compiler says.
+class BuildOutput {
+  public:
+    void operator()(std::string_view line) {
+        if (is_progress(line)) {
+            show(line);
+        } else if (is_of_the_tool(line)) {
+            keep();
+        } else {
+            saying_ += std::string(line) + '\n';
+        }
+    }
+    /// What the compiler said, once where it said the same of a file for several devices.
+    const std::string& said() const { return said_; }
+    void end() {
+        keep();
+        if (is_terminal_ && has_shown_) std::fputs("\r\033[K", stderr);
+    }
+
+  private:
+    /// `[3/9] Building gradverify's /home/u/their.cu for cpu`
+    static bool is_progress(std::string_view line) {
+        const auto end = line.find(']');
+        return line.starts_with('[') && end != std::string_view::npos &&
+               line.substr(0, end).find_first_not_of("[/ 0123456789%") == std::string_view::npos;
+    }
+    /// The words of ninja and make about a command that failed; the command's own stand beside
+    /// them.
+    bool is_of_the_tool(std::string_view line) {
+        const bool is_command = std::exchange(is_command_, line.starts_with("FAILED: "));
+        return is_command || is_command_ || line.starts_with("ninja: ") ||
+               line.starts_with("gmake") || line.starts_with("make[") ||
+               line.starts_with("make:") ||
+               line.starts_with("Consolidate compiler generated dependencies");
+    }
+    void keep() {
+        if (said_.find(saying_) == std::string::npos) said_ += saying_;
+        saying_.clear();
+    }
+    void show(std::string_view line) {
+        keep();
+        if (is_terminal_) {
+            std::fprintf(stderr, "\r\033[K%.*s", std::min(79, static_cast<int>(line.size())),
+                         line.data());
+        } else if (!has_shown_) {
+            std::fputs("gradverify: building the files\n", stderr);
+        }
+        has_shown_ = true;
+    }
+
+    std::string said_, saying_;
+    bool is_terminal_ = ::isatty(STDERR_FILENO) != 0, has_shown_ = false, is_command_ = false;
+};
+
+}  // namespace
+
+std::string program_over(const UserFiles& given, bool for_cpu_alone) {
+    for (const char* const tool : {"cmake", "c++"})
+        if (!has_program(tool))
+            throw EnvironmentError(
+                fmt::format("files are built by CMake and a C++ compiler, and there "
+                            "is no {} here",
+                            tool));
+    const fs::path package = package_folder();
+    const std::string project = project_of(given);
+    std::vector<std::string> configure{"-DCMAKE_BUILD_TYPE=Release",
+                                       "-Dgradverify_DIR=" + package.string()};
+    if (for_cpu_alone) configure.emplace_back("-DGRADVERIFY_CUDA=OFF");
+    if (has_program("ninja")) configure.insert(configure.end(), {"-G", "Ninja"});
+    const fs::path folder = made_folder(
+        cache_folder() / fmt::format("{}-{:016x}", fs::path(given.files.front()).stem().string(),
+                                     mix_seed(0, project + command_of(configure))));
+    const Lock lock(folder);
+    const fs::path build = folder / "build";
+    if (!fs::exists(build / "CMakeCache.txt") || text_of(folder / "CMakeLists.txt") != project) {
+        write_file(folder / "CMakeLists.txt", project);
+        std::vector<std::string> words{"cmake", "-S", folder, "-B", build};
+        words.insert(words.end(), configure.begin(), configure.end());
+        run_or_throw(words, "CMake can't prepare the build");
+    }
+    BuildOutput output;
+    const bool is_built = run({"cmake", "--build", build, "--parallel"},
+                              [&](std::string_view line) { output(line); });
+    output.end();
+    if (!is_built) throw UsageError("the files can't be built\n" + output.said());
+    std::fputs(output.said().c_str(), stderr);
+    return build / "gradverify";
+}
+
+}  // namespace gradverify

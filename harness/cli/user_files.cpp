@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/cli/user_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> building_verbs{"list", "check", "judge", "repro",
+                                                         "bench"};
+/// Takes a .cu file as it is, and operators from C++ files.
+constexpr std::string_view drafting_verb = "new";
+
+/// Those of the files that the command has built.
+std::vector<std::string_view> endings_built_for(const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+        if (word == drafting_verb) return {".cpp", ".cc", ".cxx"};
+        if (std::ranges::find(building_verbs, word) != building_verbs.end())
+            return {".cu", ".cpp", ".cc", ".cxx"};
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string UserFiles::print() const {
+    std::vector<std::string> words;
+    for (const std::string& file : files) words.push_back(file);
+    const auto add = [&](const char* option, const std::vector<std::string>& values) {
+        for (const std::string& value : values) words.insert(words.end(), {option, value});
+    };
+    add("--include", includes);
+    add("--define", definitions);
+    add("--link", libraries);
+    for (std::string& word : words)
+        if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "._-/=+,:@%") != std::string::npos)
+            word = shell_quoted(word);
+    return joined(words, " ");
+}
+
+CommandWords::CommandWords(std::vector<std::string> all) {
+    const std::vector<std::string_view> endings = endings_built_for(all);
+    const auto is_file_name = [&](const std::string& word) {
+        return !word.starts_with('-') && std::ranges::any_of(endings, [&](std::string_view ending) {
+            return word.ends_with(ending);
+        });
+    };
+    if (std::ranges::none_of(all, is_file_name)) {
+        rest = std::move(all);
+        return;
+    }
+    const std::array<std::pair<std::string_view, std::vector<std::string>*>, 3> options{
+        {{"--include", &files.includes},
+         {"--define", &files.definitions},
+         {"--link", &files.libraries}}};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::string& word = all[i];
+        const auto option = std::ranges::find_if(options, [&](const auto& known) {
+            return word == known.first || word.starts_with(std::string(known.first) + '=');
+        });
+        if (option != options.end()) {
+            const bool is_apart = word == option->first;
+            if (is_apart && i + 1 == all.size()) throw UsageError(word + " needs a value");
+            option->second->push_back(is_apart ? all[++i] : word.substr(option->first.size() + 1));
+        } else if (is_file_name(word)) {
+            if (!std::filesystem::is_regular_file(word))
+                throw UsageError("there is no file " + word);
+            files.files.push_back(word);
+        } else {
+            rest.push_back(word);
+        }
+    }
+}
+
+bool CommandWords::is_for_cpu_alone() const {
+    const auto device = std::ranges::find(rest, "--device");
+    return std::ranges::find(rest, "--device=cpu") != rest.end() ||
+           (device != rest.end() && device + 1 != rest.end() && device[1] == "cpu");
+}
+
+}  // namespace gradverify

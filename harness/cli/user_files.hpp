@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which words of a command line name files to build, as in `gradverify check their.cu
+// glue.cu`, and which are the command's own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gradverify {
+
+/// Files of kernels and operators, and how they are built.
+struct UserFiles {
+    std::vector<std::string> files;  ///< .cu, or C++
+    std::vector<std::string> includes, definitions, libraries;
+
+    /// As words of a command line to paste.
+    std::string print() const;
+};
+
+/// The words of a command, taken apart. `files` is empty for a command that builds nothing.
+struct CommandWords {
+    /// **Errors** UsageError for a file that does not exist.
+    explicit CommandWords(std::vector<std::string> all);
+
+    UserFiles files;
+    std::vector<std::string> rest;  ///< without files and their options
+    /// `--device cpu` is among them.
+    bool is_for_cpu_alone() const;
+};
+
+}  // namespace gradverify

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A stranger's file, from a draft of its registration to a verdict, with no CMake of the user's: what
+# is built, what is built again, and what is said of wrong words and wrong code.
+# Usage: user_files_test.sh PATH_OF_GRADVERIFY
+set -u
+exe=$(realpath "$1")
+operator=$(realpath "$(dirname "$0")/../../docs/examples/own_operator/leaky_relu.cpp")
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+export XDG_CACHE_HOME=$tmp/cache
+unset GRADVERIFY_FILES
+mkdir "$tmp/their files" "$tmp/include" && cd "$tmp/their files" || exit 1
+failures=0
+checks=0
+
+# expect CODE FILE PATTERN ARGUMENTS...
+expect() {
+    local want=$1 file=$2 pattern=$3 code
+    shift 3
+    "$exe" "$@" >out 2>err </dev/null
+    code=$?
+    checks=$((checks + 1))
+    if [ "$code" -eq "$want" ] && grep -qE -e "$pattern" "$file"; then return; fi
+    failures=$((failures + 1))
+    printf "FAILED: '%s' ended with exit code %s; wanted %s and '%s' in %s\n" \
+        "$*" "$code" "$want" "$pattern" "$file"
+    sed 's/^/  out: /' out | head -20
+    sed 's/^/  err: /' err | head -20
+}
+holds() { # WHAT COMMAND...
+    checks=$((checks + 1))
+    "${@:2}" && return
+    failures=$((failures + 1))
+    printf 'FAILED: %s\n' "$1"
+}
+
+cat >scale.cuh <<'TEXT'
+#include "block.h"
+// void relu_backward(float* wrong);
+#define LAUNCH(f) f<<<(count + BLOCK - 1) / BLOCK, BLOCK>>>
+__global__ void relu_backward_kernel(const float* out_grad, const float* inp, float* inp_grad,
+                                     long count) {
+    const long i = blockIdx.x * static_cast<long>(blockDim.x) + threadIdx.x;
+    if (i < count) inp_grad[i] = inp[i] > 0 ? out_grad[i] : 0;
+}
+TEXT
+cat >relu.cu <<'TEXT'
+#include "scale.cuh"
+namespace theirs {
+void relu_backward(const float* __restrict__ out_grad, const float* inp, float *inp_grad,
+                   const long count = 1) {
+    LAUNCH(relu_backward_kernel)(out_grad, inp, inp_grad, count);
+}
+}  // namespace theirs
+using theirs::relu_backward;
+TEXT
+cat >leaky.cu <<'TEXT'
+static __global__ void leaky(const float* dy, const float* x, float* dx, float slope, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) dx[i] = x[i] > 0 ? dy[i] : dy[i] + slope;  // for a product
+}
+void leaky_backward(const float* grad_y, const float* x, float* grad_x, float slope, int numel,
+                    cudaStream_t stream) {
+    leaky<<<(numel + 31) / 32, 32, 0, stream>>>(grad_y, x, grad_x, slope, numel);
+}
+TEXT
+echo 'constexpr int BLOCK = THREADS;' >../include/block.h
+built_with=(--include ../include --define THREADS=64)
+
+# A draft, whole at once.
+expect 0 out 'relu_backward as a kernel of relu.grad_input' \
+    new relu.cu --launcher relu_backward --operator relu
+holds 'the draft gives each tensor its place' grep -q \
+    'call.dy.as<const float>(), call.x.as<const float>(), call.dx.as<float>()' relu_glue.cu
+expect 2 err 'relu_glue.cu exists; name another file by --output' \
+    new relu.cu --launcher relu_backward --operator relu
+expect 2 err 'those that take tensors are relu_backward; did you mean relu_backward' \
+    new relu.cu --launcher relu_backwards --operator relu
+expect 2 err 'there is no operator reluu; .*did you mean relu' \
+    new relu.cu --launcher relu_backward --operator reluu
+expect 2 err 'relu has no pass grad_weight; it has forward, grad_input' \
+    new relu.cu --launcher relu_backward --operator relu --pass grad_weight --output other.cu
+# What does not fit is said, and no compiler takes it for more.
+expect 0 out 'fill in: const float\* out_grad \(not used yet: labels, probs, loss, n, v\)' \
+    new relu.cu --launcher relu_backward --operator softmax_cross_entropy --pass forward \
+    --output other.cu
+holds 'what is missing is to be filled in' grep -q FILL_IN_out_grad other.cu
+
+# Built, then found as it is.
+files=(relu.cu relu_glue.cu "${built_with[@]}" --device cpu)
+expect 0 out '6 rows: 6 passed' check "${files[@]}" --cases 50
+holds 'the first run builds' grep -q 'building the files' err
+expect 0 out '^relu.grad_input/relu_backward ' check "${files[@]}" --cases 50
+holds 'an unchanged file is not built again' test ! -s err
+expect 0 out '"verdict": *"passed"' judge --time 8s "${files[@]}"
+
+# A mistake in a header that a file includes is built, found, and replayed by the line that is printed.
+sed -i 's/inp\[i\] > 0/inp[i] >= 1/' scale.cuh
+expect 1 out "relu.cu relu_glue.cu --include ../include --define THREADS=64 repro 'v1:" \
+    check "${files[@]}" --cases 50
+replay=$(sed -n 's/^  replay  *//p' out | head -n 1)
+holds 'the replayed case fails' bash -c "$replay >out; test \$? -eq 1"
+sed -i 's/inp\[i\] >= 1/inp[i] > 0/' scale.cuh
+holds 'the mended file passes it' bash -c "$replay >out"
+
+# An operator of the user's own, in a C++ file.
+cp "$operator" .
+expect 0 out 'leaky_backward as a kernel of leaky_relu.grad_x' \
+    new leaky.cu --launcher leaky_backward leaky_relu.cpp --operator leaky_relu
+expect 1 out '^FAILED leaky_relu.grad_x/leaky_backward' \
+    check leaky.cu leaky_glue.cu leaky_relu.cpp --device cpu --cases 20
+
+# Words and code that are wrong.
+expect 2 err 'there is no file nope.cu' check nope.cu
+expect 2 err 'are about files to build, and none is named' check --include ../include
+expect 2 err "no kernel matches 'conv" check "${files[@]}" 'conv.*'
+expect 2 err 'relu.cu:4:.*THREADS|block.h:1:.*THREADS' check relu.cu relu_glue.cu --device cpu \
+    --include ../include
+holds 'what the compiler said of both variants is said once' \
+    test "$(grep -c 'error: ' err)" -eq 1
+holds 'the tool that ran it says nothing' test "$(grep -cE 'ninja|FAILED|make' err)" -eq 0
+
+printf '%d checks, %d failures\n' "$checks" "$failures"
+exit $((failures > 0))
