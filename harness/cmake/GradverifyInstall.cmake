@@ -71,7 +71,11 @@ install(FILES ${PROJECT_BINARY_DIR}/gradverify-config.cmake
         ${PROJECT_BINARY_DIR}/gradverify-config-version.cmake
         ${CMAKE_CURRENT_LIST_DIR}/GradverifyKernels.cmake
     DESTINATION ${package})
-install(PROGRAMS ${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh DESTINATION ${package})
+install(PROGRAMS
+        ${CMAKE_CURRENT_LIST_DIR}/cpu_preprocess.sh
+        ${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh
+        ${CMAKE_CURRENT_LIST_DIR}/language_level.sh
+    DESTINATION ${package})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${CMAKE_CURRENT_LIST_DIR}/copyright
     DESTINATION ${CMAKE_INSTALL_DOCDIR})
 include(${CMAKE_CURRENT_LIST_DIR}/GradverifyDeb.cmake)

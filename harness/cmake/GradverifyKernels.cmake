@@ -9,6 +9,9 @@
 # of an inline helper are neither merged nor reported as duplicates. On the cpu device headers are
 # looked for in CPU_HEADERS, then among ours for CUDA's names, then in the target's directories.
 #
+# Their language level is the target's CUDA_STANDARD, or CXX_STANDARD, or 17; C++20 where they include
+# gradverify's headers, or the compiler is clang. __CUDA_ARCH__ is that of GRADVERIFY_CUDA_ARCHITECTURE
+# in device code, on every device, and undefined in host code.
 # The files see the target's include directories and definitions (but not its compile options), and
 # GRADVERIFY_UNIT_DEVICE as "cpu", "cpu-checked" (the cpu device again, with every memory access
 # reported to its race detector) or "cuda". The target must be of the calling directory, and an
@@ -29,6 +32,10 @@ set(GRADVERIFY_SIMT_INCLUDE "" CACHE INTERNAL "Folders of CUDA's headers on the 
 set(GRADVERIFY_SYSTEM_INCLUDE "" CACHE INTERNAL "Headers of an installed gradverify")
 set(GRADVERIFY_CPU_STEP "${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh" CACHE INTERNAL
     "Names the file in what a compiler says of it")
+set(GRADVERIFY_CPU_PREPROCESS "${CMAKE_CURRENT_LIST_DIR}/cpu_preprocess.sh" CACHE INTERNAL
+    "Preprocesses a kernel file")
+set(GRADVERIFY_LANGUAGE_LEVEL "${CMAKE_CURRENT_LIST_DIR}/language_level.sh" CACHE INTERNAL
+    "Says nvcc the language level of a kernel file")
 
 function(gradverify_add_executable target)
     cmake_parse_arguments(PARSE_ARGV 1 files "" "" "CUDA_ONLY;CPU_HEADERS")
@@ -136,6 +143,10 @@ macro(gradverify_target_flags target)
         set(system_flags -isystem "${GRADVERIFY_SYSTEM_INCLUDE}")
     endif()
     separate_arguments(cxx_flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
+    set(level "$<TARGET_PROPERTY:${target},CXX_STANDARD>")
+    set(level "$<IF:$<BOOL:${level}>,${level},17>")
+    set(cuda_level "$<TARGET_PROPERTY:${target},CUDA_STANDARD>")
+    set(level "$<IF:$<BOOL:${cuda_level}>,${cuda_level},${level}>")
 endmacro()
 
 # What a unit's files were compiled with, for `gradverify repro --export`: a line for each.
@@ -158,10 +169,10 @@ endfunction()
 
 # Most of a kernel file is the same 75,000 lines of headers, so they are compiled once for each set of
 # flags. g++ reads their text instead where a file's definitions do not fit.
-function(gradverify_precompile_prefix include_variable dependencies_variable flags device)
+function(gradverify_precompile_prefix file_variable dependencies_variable flags device)
+    set(${file_variable} "" PARENT_SCOPE)
+    set(${dependencies_variable} "" PARENT_SCOPE)
     if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR NOT GRADVERIFY_PRECOMPILE)
-        set(${include_variable} -include gradverify_simt/forced.hpp PARENT_SCOPE)
-        set(${dependencies_variable} PARENT_SCOPE)
         return()
     endif()
     string(MD5 key "${CMAKE_CXX_COMPILER};${flags};${device}")
@@ -181,7 +192,7 @@ function(gradverify_precompile_prefix include_variable dependencies_variable fla
             VERBATIM)
         add_custom_target(gradverify_prefix_${key} DEPENDS "${prefix}.gch")
     endif()
-    set(${include_variable} -fpch-preprocess -include "${prefix}" PARENT_SCOPE)
+    set(${file_variable} "${prefix}" PARENT_SCOPE)
     set(${dependencies_variable} gradverify_prefix_${key} "${prefix}.gch" PARENT_SCOPE)
 endfunction()
 
@@ -193,13 +204,15 @@ function(gradverify_compile_cpu target source stem device cpu_headers)
     # -ffp-contract=off: a product and a sum round as written, on every machine.
     # -fstack-clash-protection: a large local array touches each page, so it meets the guard.
     # The warnings are off that nvcc does not give for device code (`threadIdx.x < n`).
-    set(flags ${cxx_flags} -std=c++20 -O2 -g1 -fPIC -fvisibility=hidden -fno-strict-aliasing
+    set(flags ${cxx_flags} -O2 -g1 -fPIC -fvisibility=hidden -fno-strict-aliasing
         -ffp-contract=off -fstack-clash-protection ${more_flags} -Wno-unknown-pragmas
         -Wno-unused-function -Wno-sign-compare)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         list(APPEND flags -fno-gnu-unique)  # a unique symbol cannot be made local
     else()
         list(APPEND flags -Wno-unused-local-typedef)
+        # Below that it has no concepts, which our headers for CUDA's names use.
+        set(level "$<IF:$<VERSION_LESS:${level},20>,20,${level}>")
     endif()
     if(device STREQUAL "cpu-checked")
         gradverify_checked_flags(flags)
@@ -207,20 +220,40 @@ function(gradverify_compile_cpu target source stem device cpu_headers)
     else()
         list(APPEND flags -fwrapv)  # as nvcc's code
     endif()
-    gradverify_precompile_prefix(prefix prefix_built "${flags}" ${device})
+    gradverify_precompile_prefix(prefix_20 prefix_built "${flags};-std=c++20" ${device})
+    set(prefix_17)
+    file(STRINGS "${source}" includes_ours REGEX "include.*harness/(kernel|pass)" LIMIT_COUNT 1)
+    if(NOT includes_ours)
+        gradverify_precompile_prefix(prefix_17 built "${flags};-std=c++17;-fconcepts" ${device})
+        foreach(dependency IN LISTS built)
+            list(APPEND prefix_built "$<$<VERSION_LESS:${level},20>:${dependency}>")
+        endforeach()
+    endif()
+    foreach(prefix prefix_17 prefix_20)
+        if(NOT ${prefix})
+            set(${prefix} -)  # an empty argument would be none
+        endif()
+    endforeach()
+    string(REGEX MATCH "[0-9]+a?" architecture "${GRADVERIFY_CUDA_ARCHITECTURE}")
+    if(NOT architecture)
+        set(architecture 90)  # nvcc's own words, such as native
+    endif()
     set(simt_include_flags ${cpu_headers} ${GRADVERIFY_SIMT_INCLUDE})
     list(TRANSFORM simt_include_flags PREPEND "-I")
     set(step "${GRADVERIFY_CPU_STEP}" "${source}" ${target})
     add_custom_command(
         OUTPUT "${stem}.o"
-        COMMAND ${step} "${CMAKE_CXX_COMPILER}" -E -x c++ ${flags} ${simt_include_flags}
-            ${system_flags} "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"${device}\""
-            "-DGRADVERIFY_UNIT_FLAGS=\"${unit_flags}\"" ${prefix} -MD -MF "${stem}.d" -MT "${stem}.o"
-            -o "${stem}.ii" "${source}"
+        COMMAND ${step} "${GRADVERIFY_CPU_PREPROCESS}" "${level}" "${architecture}" "${stem}"
+            "${prefix_17}" "${prefix_20}" "${CMAKE_CXX_COMPILER}" -E -x c++ ${flags}
+            ${simt_include_flags}
+            ${system_flags} "${include_flags}" "${definition_flags}"
+            "-DGRADVERIFY_UNIT_DEVICE=\"${device}\"" "-DGRADVERIFY_UNIT_FLAGS=\"${unit_flags}\""
+            "${source}"
         COMMAND ${step} $<TARGET_FILE:gradverify::rewrite> "${stem}.ii" "${stem}.rewritten.ii"
-        COMMAND ${step} "${CMAKE_CXX_COMPILER}" -x c++-cpp-output ${flags} -c -o "${stem}.o"
-            "${stem}.rewritten.ii"
-        DEPENDS "${source}" gradverify::rewrite ${prefix_built}
+            "${stem}.device.ii"
+        COMMAND ${step} "${CMAKE_CXX_COMPILER}" -x c++-cpp-output ${flags} "@${stem}.level" -c
+            -o "${stem}.o" "${stem}.rewritten.ii"
+        DEPENDS "${source}" gradverify::rewrite "${GRADVERIFY_CPU_PREPROCESS}" ${prefix_built}
         DEPFILE "${stem}.d"
         COMMENT "Building ${target}'s ${source} for ${device}"
         COMMAND_EXPAND_LISTS VERBATIM)
@@ -274,7 +307,10 @@ function(gradverify_compile_cuda target source stem)
     list(TRANSFORM host_flags PREPEND "-Xcompiler=")
     add_custom_command(
         OUTPUT "${stem}.o"
-        COMMAND "${GRADVERIFY_NVCC}" -x cu -std=c++20 "-arch=${GRADVERIFY_CUDA_ARCHITECTURE}" -O2
+        COMMAND "${GRADVERIFY_LANGUAGE_LEVEL}" "${level}" "${stem}.level" "${CMAKE_CXX_COMPILER}"
+            -x c++
+            ${system_flags} "${include_flags}" "${definition_flags}" "${source}"
+        COMMAND "${GRADVERIFY_NVCC}" -x cu --options-file "${stem}.level" "-arch=${GRADVERIFY_CUDA_ARCHITECTURE}" -O2
             -lineinfo "-ccbin=${CMAKE_CXX_COMPILER}" ${host_flags} ${more_flags}
             ${system_flags} "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"cuda\""
             "-DGRADVERIFY_UNIT_FLAGS=\"${unit_flags}\""

@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// The build tool: `gradverify_rewrite IN.ii OUT.ii`. Exit code 1 with one `file:line: error:` line
-// when the input cannot be rewritten, 2 for a bad command line or file.
+// The build tool: `gradverify_rewrite IN.ii OUT.ii [DEVICE.ii]`, where DEVICE.ii is the file's text
+// for a device, or empty where it is the same. Exit code 1 with one `file:line: error:` line when
+// the input cannot be rewritten, 2 for a bad command line or file.
 #include <fstream>
 #include <iostream>
 #include <sstream>
 
 #include "harness/simt/rewrite/rewrite.hpp"
 
-int main(int argc, char** argv) {
-    if (argc != 3) {
-        std::cerr << "usage: gradverify_rewrite IN.ii OUT.ii\n";
-        return 2;
-    }
-    std::ifstream in(argv[1], std::ios::binary);
+namespace {
+
+bool read(const char* path, std::string& text) {
+    std::ifstream in(path, std::ios::binary);
     std::stringstream source;
     source << in.rdbuf();
-    if (!in) {
-        std::cerr << "gradverify_rewrite: cannot read " << argv[1] << '\n';
+    if (!in) std::cerr << "gradverify_rewrite: cannot read " << path << '\n';
+    text = source.str();
+    return static_cast<bool>(in);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    using namespace gradverify::simt::rewrite;
+    if (argc != 3 && argc != 4) {
+        std::cerr << "usage: gradverify_rewrite IN.ii OUT.ii [DEVICE.ii]\n";
         return 2;
     }
+    std::string text, device_text;
+    if (!read(argv[1], text) || (argc == 4 && !read(argv[3], device_text))) return 2;
     try {
-        const std::string result = gradverify::simt::rewrite::rewrite(source.str());
+        if (!device_text.empty()) text = merge_device_text(text, device_text);
+        const std::string result = rewrite(text);
         std::ofstream out(argv[2], std::ios::binary);
         out << result;
         out.close();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns preprocessed CUDA C++ into C++ that calls the executor: launches, shared variables and
-// inline PTX are rewritten, all else is kept, and every line stays the user's line.
+// inline PTX are rewritten, `__global__` and its like dropped, all else is kept, and every line
+// stays the user's line.
 #pragma once
 
 #include <stdexcept>
@@ -17,5 +18,9 @@ class RewriteError : public std::runtime_error {
 
 /// **Errors** RewriteError.
 std::string rewrite(std::string_view preprocessed);
+
+/// One text of a file that was preprocessed for the host, and for a device, to be rewritten.
+/// **Errors** RewriteError.
+std::string merge_device_text(std::string_view host, std::string_view device);
 
 }  // namespace gradverify::simt::rewrite

@@ -16,10 +16,18 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 
 }  // namespace
 
-Stream::Stream(std::string_view source) : tokens_(tokenize(source)) {
+bool is_mark(const Token& token) {
+    return token.text.size() > 7 && token.is_any({"__host__", "__device__", "__global__"});
+}
+
+Stream::Stream(std::string_view source, Marks marks) : tokens_(tokenize(source)) {
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
-        const Token& token = tokens_[i];
+        Token& token = tokens_[i];
+        if (marks == Marks::dropped && is_mark(token)) {
+            token.kind = TokenKind::space;
+            token.text = " ";
+        }
         if (token.kind == TokenKind::space || token.kind == TokenKind::directive) continue;
         const std::size_t number = significant_.size();
         significant_.push_back(i);
@@ -72,6 +80,14 @@ std::string Stream::text(Range range) const {
     for (std::size_t i = significant_[range.begin]; i <= significant_[range.end - 1]; ++i) {
         joined += tokens_[i].text;
     }
+    return joined;
+}
+
+std::string Stream::text_before(std::size_t i) const {
+    std::string joined;
+    const std::size_t end = i < size() ? significant_[i] : tokens_.size();
+    for (std::size_t at = i == 0 ? 0 : significant_[i - 1] + 1; at < end; ++at)
+        joined += tokens_[at].text;
     return joined;
 }
 

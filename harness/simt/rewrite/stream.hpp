@@ -21,9 +21,13 @@ struct Edit {
     std::string text;
 };
 
+/// Whether the words stay that say where a function runs.
+enum class Marks { dropped, kept };
+bool is_mark(const Token& token);
+
 class Stream {
   public:
-    explicit Stream(std::string_view source);
+    explicit Stream(std::string_view source, Marks marks = Marks::dropped);
 
     std::size_t size() const { return significant_.size(); }
     /// Significant token `i`; an empty one past either end.
@@ -42,6 +46,8 @@ class Stream {
 
     /// The source of a range as it stands, spaces and line markers included.
     std::string text(Range range) const;
+    /// The spaces and directives before token `i`.
+    std::string text_before(std::size_t i) const;
     /// The tokens of a range joined by single spaces where needed, on one line.
     std::string flat(Range range) const;
     bool on_one_line(Range range) const;

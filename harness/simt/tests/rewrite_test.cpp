@@ -4,8 +4,11 @@
 
 #include <doctest/doctest.h>
 
+#include <sstream>
+
 #include "harness/simt/tests/device_run.hpp"
 
+using gradverify::simt::rewrite::merge_device_text;
 using gradverify::simt::rewrite::rewrite;
 using gradverify::simt::rewrite::RewriteError;
 using simt_test::check_contains;
@@ -76,6 +79,68 @@ TEST_CASE("a cast to void* is taken off the kernel of a launch by call, and no o
                              "cudaLaunchKernel((int*)k, g);", "auto* p = &cudaLaunchKernel;"}) {
         CHECK(rewrite(text) == text);
     }
+}
+
+namespace {
+
+/// What the merged texts are without line markers, marks and runs of spaces.
+std::string merged(const std::string& host, const std::string& device) {
+    std::stringstream lines(rewrite(merge_device_text(host, device)));
+    std::string line, word, joined;
+    while (std::getline(lines, line)) {
+        if (line.starts_with("# ")) continue;
+        for (std::stringstream words(line); words >> word;)
+            joined += joined.empty() ? word : " " + word;
+    }
+    return joined;
+}
+std::string both(const std::string& device, const std::string& host) {
+    return "{ if (" + unit + "on_device_thread()) { " + device + "} else { " + host + "} }";
+}
+
+}  // namespace
+
+TEST_CASE("a device's function has the body of the device's text, a host's that of the host's") {
+    CHECK(merged("__device__ int f() { h; }", "__device__ int f() { d; }") == "int f() { d; }");
+    CHECK(merged("__global__ void f() { h; }", "__global__ void f() { d; }") == "void f() { d; }");
+    CHECK(merged("int f() { h; }", "int f() { d; }") == "int f() { h; }");
+    CHECK(merged("int f() { h; }", "__device__ int f() { d; }") == "int f() " + both("d;", "h;"));
+    CHECK(merged("__host__ __device__ int f() { h; }", "__host__ __device__ int f() { d; }") ==
+          "int f() " + both("d;", "h;"));
+}
+
+TEST_CASE("declarations are matched by name in namespaces and classes, across what only one has") {
+    const std::string head = "namespace n { int a; template <class T> struct S : B<T> { ";
+    const std::string hd = "__host__ __device__ ";
+    CHECK(merged(head + hd + "S() : x{1} { h; } int host; }; }",
+                 head + hd + "S() : x{1} { d; } void only(); }; }") ==
+          head + "S() : x{1} " + both("d;", "h;") + " int host; void only(); }; }");
+    CHECK(merged("int x = 1; using T = A; enum E { a }; int z;",
+                 "int x = 2; using T = B; enum E { b }; int y;") ==
+          "int x = 2; using T = B; enum E { b }; int z; int y;");
+    // An overload is another function, and a parameter's name is none of its.
+    CHECK(merged("__device__ int f(int) { h; } int f(float x) { g; }",
+                 "__device__ int f(int x) { d; } int f(float x) { g; }") ==
+          "int f(int x) { d; } int f(float x) { g; }");
+    CHECK(merged("int f(int) { h; }", "__device__ int f(int x) { d; }") ==
+          "int f(int x) " + both("d;", "h;"));
+    // What only the other side compiles is not compiled at all.
+    CHECK(merged("__device__ int f(A) { h; }", "__device__ int g(B) { d; }") == "int g(B) { d; }");
+    CHECK(merged("bool operator==(S a) { h; }", "bool operator==(S a) { d; } int y;") ==
+          "bool operator==(S a) { h; } int y;");
+}
+
+TEST_CASE("a lambda in a host function is device code where it is marked") {
+    CHECK(merged("void f() { h; g([=] __device__(int i) { h; }, [] { h; }); }",
+                 "void f() { d; g([=] __device__(int i) { d; }, [] { d; }); }") ==
+          "void f() { h; g([=] (int i) { d; }, [] { h; }); }");
+}
+
+TEST_CASE("merged texts keep their lines and the host's pragmas") {
+    const std::string begin = "# 1 \"u.cu\"\n#pragma once\n";
+    CHECK(rewrite(merge_device_text(begin + "__device__ void f() {\n\n\nh;\n}\nint x;\n",
+                                    begin + "__device__ void f() {\n\nd;\n\n}\nint x;\n")) ==
+          begin + "\n# 2 \"u.cu\"\n  void f() {\n\nd;\n\n}\n\n# 7 \"u.cu\"\nint x;\n");
 }
 
 TEST_CASE("shifts, nested templates and operators are no launches") {

@@ -8,13 +8,13 @@
 namespace cooperative_groups {
 
 // As in CUDA, `less` and `greater` give the smaller and the larger of two.
-#define GRADVERIFY_SIMT_OPERATOR(NAME, VALUE)                \
-    template <class = void>                                  \
-    struct NAME {                                            \
-        template <class T>                                   \
-        T operator()(T a, std::type_identity_t<T> b) const { \
-            return VALUE;                                    \
-        }                                                    \
+#define GRADVERIFY_SIMT_OPERATOR(NAME, VALUE)                                   \
+    template <class = void>                                                     \
+    struct NAME {                                                               \
+        template <class T>                                                      \
+        T operator()(T a, gradverify::simt::unit::type_identity_t<T> b) const { \
+            return VALUE;                                                       \
+        }                                                                       \
     };
 GRADVERIFY_SIMT_OPERATOR(plus, a + b)
 GRADVERIFY_SIMT_OPERATOR(less, b < a ? b : a)

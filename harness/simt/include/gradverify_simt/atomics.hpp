@@ -12,7 +12,7 @@ namespace gradverify::simt::unit {
 
 /// A thread that has done this many atomics in a row lets others run: a spin lock then ends.
 constexpr int atomics_before_yield = 1024;
-GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local int atomics_left;
+GRADVERIFY_SIMT_STATIC_TLS extern GRADVERIFY_SIMT_CONSTINIT thread_local int atomics_left;
 
 inline void yield_point() {
     if (--atomics_left <= 0) [[unlikely]]
@@ -103,10 +103,11 @@ GRADVERIFY_SIMT_LOAD(__ldcs)
 GRADVERIFY_SIMT_LOAD(__ldlu)
 GRADVERIFY_SIMT_LOAD(__ldcv)
 #undef GRADVERIFY_SIMT_LOAD
-#define GRADVERIFY_SIMT_STORE(NAME)                                               \
-    template <class T>                                                            \
-    GRADVERIFY_SIMT_ACCESS void NAME(T* address, std::type_identity_t<T> value) { \
-        *address = value;                                                         \
+#define GRADVERIFY_SIMT_STORE(NAME)                                                      \
+    template <class T>                                                                   \
+    GRADVERIFY_SIMT_ACCESS void NAME(T* address,                                         \
+                                     gradverify::simt::unit::type_identity_t<T> value) { \
+        *address = value;                                                                \
     }
 GRADVERIFY_SIMT_STORE(__stwb)
 GRADVERIFY_SIMT_STORE(__stcg)

@@ -1,8 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of CUDA C++ that neither host compiler nor rewriter know, included before every kernel
-// file's first line. __CUDA_ARCH__ stays undefined: code that tests it takes its host branch.
+// file's first line. The rewriter drops the words that say where a function runs. What a device's
+// text has beside it is defined by the build (harness/cmake/cpu_preprocess.sh).
 #pragma once
+// They are no system header's, or each would stand between two line markers.
+#define __global__ __global__
+#define __device__ __device__
+#define __host__ __host__
 #pragma GCC system_header
+
+#include <cmath>
+
+// libstdc++'s math.h makes one of C++20's names global, which a user may have given to a function.
+#if __cplusplus > 201703L
+namespace std {
+void gradverify_no_lerp();
+}
+#define lerp gradverify_no_lerp
+#include <math.h>
+#undef lerp
+#endif
 
 #include <cstdio>
 #include <cstring>
@@ -13,10 +30,10 @@
 
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 12
-#define __CUDACC_VER_MINOR__ 0
-#define __global__
-#define __device__
-#define __host__
+#define __CUDACC_VER_MINOR__ 8
+#define __CUDACC_VER_BUILD__ 93
+#define __CUDA_API_VER_MAJOR__ 12
+#define __CUDA_API_VER_MINOR__ 8
 #define __constant__
 #define __managed__
 #define __grid_constant__

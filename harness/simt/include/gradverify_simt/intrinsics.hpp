@@ -4,7 +4,6 @@
 #pragma once
 #pragma GCC system_header
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -75,16 +74,21 @@ GRADVERIFY_SIMT_DIRECTED(ru, up)
 GRADVERIFY_SIMT_DIRECTED(rd, down)
 #undef GRADVERIFY_SIMT_DIRECTED
 
-inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
-inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
-inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
-inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
-inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
-inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
+inline int __float_as_int(float x) { return gradverify::simt::unit::bit_cast<int>(x); }
+inline unsigned __float_as_uint(float x) { return gradverify::simt::unit::bit_cast<unsigned>(x); }
+inline float __int_as_float(int x) { return gradverify::simt::unit::bit_cast<float>(x); }
+inline float __uint_as_float(unsigned x) { return gradverify::simt::unit::bit_cast<float>(x); }
+inline long long __double_as_longlong(double x) {
+    return gradverify::simt::unit::bit_cast<long long>(x);
+}
+inline double __longlong_as_double(long long x) {
+    return gradverify::simt::unit::bit_cast<double>(x);
+}
 inline int __double2loint(double x) { return static_cast<int>(__double_as_longlong(x)); }
 inline int __double2hiint(double x) { return static_cast<int>(__double_as_longlong(x) >> 32); }
 inline double __hiloint2double(int high, int low) {
-    return std::bit_cast<double>(std::uint64_t{unsigned(high)} << 32 | unsigned(low));
+    return gradverify::simt::unit::bit_cast<double>(std::uint64_t{unsigned(high)} << 32 |
+                                                    unsigned(low));
 }
 
 /// `NAME_rn`, `NAME_rz` and so on convert a T, whose floating-point value is `VALUE`, to an I.
@@ -114,10 +118,12 @@ GRADVERIFY_SIMT_FROM_INTEGER(ull, unsigned long long)
 #undef GRADVERIFY_SIMT_FROM_INTEGER
 inline float __double2float_rn(double x) { return static_cast<float>(x); }
 
-inline int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
-inline int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
-inline int __popc(unsigned x) { return std::popcount(x); }
-inline int __popcll(unsigned long long x) { return std::popcount(x); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+inline int __clzll(long long x) {
+    return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x));
+}
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 /// The place of the |offset|-th set bit, counted from `base` upwards, or downwards if negative.

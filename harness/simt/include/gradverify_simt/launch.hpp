@@ -58,7 +58,7 @@ void launch(const char* kernel, const LaunchConfig& config, const Body& body) {
 /// A static shared variable. `Tag` is local to the declaration and carries the declared alignment.
 template <class T, class Tag>
 GRADVERIFY_SIMT_UNREPORTED inline T& shared() {
-    static constinit thread_local SharedSlot slot;
+    static GRADVERIFY_SIMT_CONSTINIT thread_local SharedSlot slot;
     if (slot.launch != state.launch) [[unlikely]] {
         constexpr std::size_t alignment = alignof(T) > alignof(Tag) ? alignof(T) : alignof(Tag);
         gradverify_simt_place_shared(slot, sizeof(T), alignment);

@@ -5,7 +5,6 @@
 #pragma once
 #pragma GCC system_header
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -198,9 +197,9 @@ GRADVERIFY_SIMT_UNREPORTED inline void mma_sync(fragment<accumulator, m, n, k, S
 
 /// Rounded to the 11 digits of tf32, half a unit away from zero.
 inline float __float_to_tf32(float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const auto bits = ::gradverify::simt::unit::bit_cast<std::uint32_t>(value);
     if ((bits & 0x7f800000u) == 0x7f800000u) return value;
-    return std::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
+    return ::gradverify::simt::unit::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
 }
 
 }  // namespace nvcuda::wmma

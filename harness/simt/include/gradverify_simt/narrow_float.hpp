@@ -5,7 +5,6 @@
 #pragma once
 #pragma GCC system_header
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -47,12 +46,12 @@ struct HalfFormat {
         const std::uint32_t sign = (half & 0x8000u) << 16;
         const std::uint32_t rest = half & 0x7fffu;
         // Scaled by 2^112, exactly, subnormal numbers too. No branch, so that loops are vectorised.
-        const float value = std::bit_cast<float>(rest << 13) * 0x1p112f;
+        const float value = unit::bit_cast<float>(rest << 13) * 0x1p112f;
         const std::uint32_t of_infinite = rest >= 0x7c00u ? 0x7f800000u : 0u;
-        return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | of_infinite | sign);
+        return unit::bit_cast<float>(unit::bit_cast<std::uint32_t>(value) | of_infinite | sign);
     }
     static constexpr std::uint16_t from_float(float value, Rounding rounding = Rounding::nearest) {
-        const auto bits = std::bit_cast<std::uint32_t>(value);
+        const auto bits = unit::bit_cast<std::uint32_t>(value);
         const std::uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
         if (magnitude > 0x7f800000u) return nan;
         if (magnitude == 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
@@ -64,10 +63,10 @@ struct HalfFormat {
 struct Bfloat16Format {
     static constexpr std::uint16_t nan = 0x7fff;
     static constexpr float to_float(std::uint16_t bits) {
-        return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+        return unit::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
     }
     static constexpr std::uint16_t from_float(float value, Rounding rounding = Rounding::nearest) {
-        const auto bits = std::bit_cast<std::uint32_t>(value);
+        const auto bits = unit::bit_cast<std::uint32_t>(value);
         if ((bits & 0x7fffffffu) > 0x7f800000u) return nan;
         return static_cast<std::uint16_t>(
             round_bits(bits >> 16, bits & 0xffffu, 16, bits >> 31 != 0, rounding));
@@ -78,11 +77,11 @@ struct Bfloat16Format {
 constexpr float to_odd_float(double value) {
     const auto rounded = static_cast<float>(value);
     const double back = rounded;
-    const auto bits = std::bit_cast<std::uint32_t>(rounded);
+    const auto bits = unit::bit_cast<std::uint32_t>(rounded);
     if (!(back != value) || value != value || (bits & 1u) != 0) return rounded;
     const bool is_short = (back < 0 ? -back : back) < (value < 0 ? -value : value);
     // A number that underflowed keeps its sign, which its bits hold.
-    return std::bit_cast<float>(is_short ? bits + 1u : bits - 1u);
+    return unit::bit_cast<float>(is_short ? bits + 1u : bits - 1u);
 }
 
 /// a * b + c of floats with few digits, rounded to odd.
@@ -92,9 +91,9 @@ inline float fused_to_odd(float a, float b, float c) {
     if (!std::isfinite(sum)) return static_cast<float>(sum);
     const double of_c = sum - product;
     const double lost = (product - (sum - of_c)) + (c - of_c);
-    auto bits = std::bit_cast<std::uint64_t>(sum);
+    auto bits = unit::bit_cast<std::uint64_t>(sum);
     if (lost != 0 && (bits & 1u) == 0) bits += (lost > 0) == (sum > 0) ? 1u : ~std::uint64_t{0};
-    return to_odd_float(std::bit_cast<double>(bits));
+    return to_odd_float(unit::bit_cast<double>(bits));
 }
 
 /// The 8-bit floats of cuda_fp8.h, rounded to nearest, ties to even. E4M3 has no infinities, and
@@ -107,17 +106,17 @@ struct EightBitFormat {
 
     static constexpr float to_float(std::uint8_t bits) {
         const std::uint32_t rest = bits & 0x7fu;
-        if (rest > largest + has_infinities) return std::bit_cast<float>(0x7fffffffu);
+        if (rest > largest + has_infinities) return unit::bit_cast<float>(0x7fffffffu);
         // The float with these exponent and fraction bits is too small by the biases' difference.
-        constexpr float unit = std::bit_cast<float>((254u - bias) << 23);
+        constexpr float unit = unit::bit_cast<float>((254u - bias) << 23);
         const float size =
-            rest > largest ? INFINITY : std::bit_cast<float>(rest << (23 - fraction_bits)) * unit;
+            rest > largest ? INFINITY : unit::bit_cast<float>(rest << (23 - fraction_bits)) * unit;
         return (bits & 0x80u) != 0 ? -size : size;
     }
 
     /// A value beyond the largest number becomes that, or infinity (NaN in E4M3).
     static constexpr std::uint8_t from_double(double value, bool saturates) {
-        const auto bits = std::bit_cast<std::uint64_t>(value);
+        const auto bits = unit::bit_cast<std::uint64_t>(value);
         const std::uint32_t sign = static_cast<std::uint32_t>(bits >> 56) & 0x80u;
         if (value != value) {
             // It keeps the digits that the format has.
@@ -125,7 +124,7 @@ struct EightBitFormat {
                 has_infinities ? static_cast<std::uint32_t>(bits >> (52 - fraction_bits)) & 3u : 1u;
             return static_cast<std::uint8_t>(sign | 0x7eu | digits);
         }
-        const auto magnitude = std::bit_cast<std::uint32_t>(to_odd_float(value)) & 0x7fffffffu;
+        const auto magnitude = unit::bit_cast<std::uint32_t>(to_odd_float(value)) & 0x7fffffffu;
         const std::uint32_t rounded =
             narrowed<fraction_bits, bias, largest>(magnitude, false, Rounding::nearest);
         return static_cast<std::uint8_t>(sign |

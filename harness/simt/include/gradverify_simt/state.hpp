@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gradverify_simt/language.hpp"
 #include "gradverify_simt/vector_types.hpp"
 
 struct CUstream_st;
@@ -38,14 +39,14 @@ struct State {
 
 /// For variables of the executable, or of a library loaded with it: no call finds their address.
 #define GRADVERIFY_SIMT_STATIC_TLS [[gnu::tls_model("initial-exec")]]
-GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local State state __asm__(
+GRADVERIFY_SIMT_STATIC_TLS extern GRADVERIFY_SIMT_CONSTINIT thread_local State state __asm__(
     "gradverify_simt_state");
 
 }  // namespace gradverify::simt::unit
 
 // The built-in variables: symbols within `state`. A user's variable or member may have the name.
-#define GRADVERIFY_SIMT_BUILT_IN(T, NAME)                                    \
-    GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local T NAME __asm__( \
+#define GRADVERIFY_SIMT_BUILT_IN(T, NAME)                                                    \
+    GRADVERIFY_SIMT_STATIC_TLS extern GRADVERIFY_SIMT_CONSTINIT thread_local T NAME __asm__( \
         "gradverify_simt_" #NAME)
 GRADVERIFY_SIMT_BUILT_IN(uint3, threadIdx);
 GRADVERIFY_SIMT_BUILT_IN(uint3, blockIdx);
@@ -54,6 +55,9 @@ GRADVERIFY_SIMT_BUILT_IN(dim3, gridDim);
 #undef GRADVERIFY_SIMT_BUILT_IN
 
 namespace gradverify::simt::unit {
+
+/// Whether a function that runs on both has its device's body.
+constexpr bool on_device_thread() { return !__builtin_is_constant_evaluated() && state.in_kernel; }
 
 /// Call it after writing `state.thread`: to the compiler, `threadIdx` is another variable.
 inline void thread_has_changed() { __asm__ volatile("" : "=m"(threadIdx) : "m"(state.thread)); }

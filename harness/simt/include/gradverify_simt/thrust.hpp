@@ -19,7 +19,7 @@ namespace thrust {
 struct Refused {
     template <class T>
     requires(!std::is_same_v<T, gradverify::simt::unit::FirstArgument>)
-    [[noreturn]] operator T() const {
+    __attribute__((noreturn)) operator T() const {
         __builtin_unreachable();
     }
     Refused operator*() const { return {}; }
@@ -43,7 +43,9 @@ class device_ptr {
     device_ptr operator-(std::ptrdiff_t n) const { return device_ptr(pointer_ - n); }
     std::ptrdiff_t operator-(device_ptr other) const { return pointer_ - other.pointer_; }
     device_ptr& operator++() { return *this = *this + 1; }
-    auto operator<=>(const device_ptr&) const = default;
+    bool operator==(device_ptr other) const { return pointer_ == other.pointer_; }
+    bool operator!=(device_ptr other) const { return pointer_ != other.pointer_; }
+    bool operator<(device_ptr other) const { return pointer_ < other.pointer_; }
     [[noreturn]] T& operator[](gradverify::simt::unit::FirstArgument at) const {
         GRADVERIFY_SIMT_REFUSE("Thrust", "thrust::device_ptr", at.file, at.line);
     }

@@ -21,7 +21,7 @@ class BlockScan {
     template <class Op>
     static constexpr bool is_operator = std::is_invocable_v<Op&, const T&, const T&>;
     template <class Out>
-    using In = std::type_identity_t<const Out>;
+    using In = gradverify::simt::unit::type_identity_t<const Out>;
 
   public:
     struct TempStorage {
