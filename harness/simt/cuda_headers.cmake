@@ -20,6 +20,27 @@ function(gradverify_simt_forwards header)
     set(gradverify_simt_stale "${gradverify_simt_stale}" PARENT_SCOPE)
 endfunction()
 
+# gradverify_simt_std(NAME...): cuda/std/NAME is the host's NAME.
+function(gradverify_simt_std)
+    foreach(name IN LISTS ARGN)
+        string(REPLACE "atomic" "cstddef" host_name "${name}")  # has atomics of its own
+        file(CONFIGURE OUTPUT "${GRADVERIFY_SIMT_GENERATED}/cuda/std/${name}" @ONLY CONTENT
+"// Stands for CUDA's header of this name.
+#pragma once
+#pragma GCC system_header
+
+#include <${host_name}>
+
+#include \"gradverify_simt/cuda_std.hpp\"
+")
+        list(REMOVE_ITEM gradverify_simt_stale cuda/std/${name})
+    endforeach()
+    set(gradverify_simt_stale "${gradverify_simt_stale}" PARENT_SCOPE)
+endfunction()
+gradverify_simt_std(algorithm array atomic bit bitset cassert cfloat chrono climits cmath complex
+    concepts cstddef cstdint cstdlib cstring functional initializer_list iterator limits memory
+    numbers numeric optional ratio span string_view tuple type_traits utility variant version)
+
 # The forced include has declared what these would; a file that includes one by itself gets the same.
 gradverify_simt_forwards(gradverify_simt/forced.hpp
     builtin_types.h
@@ -80,8 +101,8 @@ gradverify_simt_forwards(gradverify_simt/cub_device.hpp
     cub/device/device_select.cuh
     cub/device/device_transform.cuh
     cub/util_allocator.cuh)
+gradverify_simt_forwards(gradverify_simt/cuda_atomic.hpp cuda/atomic)
 gradverify_simt_forwards(gradverify_simt/libcudacxx.hpp
-    cuda/atomic
     cuda/barrier
     cuda/pipeline
     cuda/ptx)

@@ -24,6 +24,11 @@ Stream::Stream(std::string_view source, Marks marks) : tokens_(tokenize(source))
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
         Token& token = tokens_[i];
+        // A macro's `#pragma` may be indented, which the compiler takes for no directive.
+        if (token.kind == TokenKind::directive && i > 0) {
+            std::string_view& space = tokens_[i - 1].text;
+            space = space.substr(0, space.rfind('\n') + 1);
+        }
         if (marks == Marks::dropped && is_mark(token)) {
             token.kind = TokenKind::space;
             token.text = " ";

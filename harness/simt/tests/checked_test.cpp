@@ -81,6 +81,8 @@ const WrongKernel wrong_kernels[] = {
     {"host_pointer", host_pointer, {"a host pointer"}},
     {"warp_without_syncwarp", race, {"lanes[", "neither __syncwarp() nor a barrier"}},
     {"last_block_without_fence", race, {"data["}},
+    {"arrived_without_wait", race, {"late["}},
+    {"handed_on_relaxed", race, {"data[0]"}},
     {"staged_factors", race, {"staged[", "neither __syncwarp() nor a barrier"}},
     {"own_sums", race, {"sums["}},
     {"factors_loaded_past_the_end", out_of_bounds, {"factors has 120 elements"}},

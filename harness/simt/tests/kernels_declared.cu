@@ -98,12 +98,11 @@ LAUNCHER(calls_thrust) {
 }
 __global__ void wait_at_barrier(float* data) {
     __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
-#line 171 "declared.cu"
     if (threadIdx.x == 0) init(&barrier, blockDim.x);
     __syncthreads();
-    barrier.arrive_and_wait();
-    cuda::atomic_ref<float, cuda::thread_scope_device>(*data).fetch_add(1.0f,
-                                                                        cuda::memory_order_relaxed);
+#line 171 "declared.cu"
+    const auto token = cuda::device::barrier_arrive_tx(barrier, 1, 0);
+    data[0] = static_cast<float>(token);
 }
 LAUNCHER(calls_libcudacxx) { wait_at_barrier<<<1, 32>>>(call.data); }
 #endif

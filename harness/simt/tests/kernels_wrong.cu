@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that are wrong in one way each. A comment on the wrong lines names the launcher.
 #include <cuda_runtime.h>
+
 #include <mma.h>
+#include <cuda/barrier>
 
 #include "harness/simt/tests/launcher.hpp"
 
@@ -127,6 +129,32 @@ __global__ void legacy(float* data) {
     data[i] = lanes[i];
 }
 LAUNCHER(warp_without_syncwarp) { legacy<<<1, 32>>>(call.data); }
+
+__global__ void no_wait(float* data) {
+    __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+    __shared__ float late[64];
+    if (threadIdx.x == 0) init(&barrier, 64);
+    __syncthreads();
+    late[threadIdx.x] = 1.0f;  // line: arrived_without_wait
+    static_cast<void>(barrier.arrive());
+    data[threadIdx.x] = late[63 - threadIdx.x];  // line: arrived_without_wait
+}
+LAUNCHER(arrived_without_wait) { no_wait<<<1, 64>>>(call.data); }
+
+__global__ void relaxed_flag(float* data) {
+    __shared__ cuda::atomic<int, cuda::thread_scope_block> flag;
+    if (threadIdx.x == 0) flag.store(0);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        data[0] = 2.0f;  // line: handed_on_relaxed
+        flag.store(1, cuda::memory_order_relaxed);
+    } else if (threadIdx.x == 32) {
+        while (flag.load(cuda::memory_order_acquire) == 0) {
+        }
+        data[1] = data[0];  // line: handed_on_relaxed
+    }
+}
+LAUNCHER(handed_on_relaxed) { relaxed_flag<<<1, 64>>>(call.data); }
 
 __device__ unsigned tickets;
 __global__ void no_fence(float* data) {

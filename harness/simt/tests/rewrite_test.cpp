@@ -166,6 +166,11 @@ TEST_CASE("a shared variable becomes a typedef and a reference to its place") {
                    {"a [ n + ( n >> 5 ) + ( m <= 3 && n == 4 ) ];"});
 }
 
+TEST_CASE("a directive begins its line, also where a macro had it indented") {
+    CHECK(rewrite("{\n  #pragma unroll\n  for (;;) x; }") == "{\n#pragma unroll\n  for (;;) x; }");
+    CHECK(rewrite("  # 1 \"a\"\n") == "# 1 \"a\"\n");
+}
+
 TEST_CASE("a declarator that is nested without end does not take the stack") {
     const int depth = 200'000;
     std::string text = "void f() { __shared__ int ";
