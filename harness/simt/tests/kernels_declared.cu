@@ -80,21 +80,13 @@ LAUNCHER(calls_cub) {
         allocator.DeviceFree(storage) != cudaSuccess)
         std::exit(1);
 #line 141 "declared.cu"
-    cub::DeviceReduce::Sum(storage, bytes, call.data, call.data, call.count);
-}
-LAUNCHER(makes_device_vector) {
-#line 151 "declared.cu"
-    thrust::device_vector<float> values(call.count);
-    values[0] = 1.0f;
+    cub::DeviceHistogram::HistogramEven(storage, bytes, call.data, call.data, call.count);
 }
 LAUNCHER(calls_thrust) {
     const thrust::device_ptr<float> begin(call.data);
 #line 161 "declared.cu"
-    const float sum = thrust::reduce(thrust::cuda::par.on(call.stream), begin, begin + call.count,
-                                     0.0f, thrust::plus<float>());
-    thrust::sort(begin, begin + static_cast<int>(sum));
-    const thrust::counting_iterator<int> indices(0);
-    thrust::copy(indices, indices + call.count, begin);
+    thrust::exclusive_scan_by_key(thrust::cuda::par.on(call.stream), begin, begin + call.count,
+                                  begin, begin);
 }
 __global__ void wait_at_barrier(float* data) {
     __shared__ cuda::barrier<cuda::thread_scope_block> barrier;

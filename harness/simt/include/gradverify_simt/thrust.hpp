@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares what is used of Thrust, whose algorithms and device vectors run on cuda only. What works
-// on the host alone works here too: an empty vector, a host vector, pointers, functors, tuples.
+// Thrust's vectors, functors and tuples, and the declarations of what runs on cuda only.
 #pragma once
 #pragma GCC system_header
 
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <random>
 #include <tuple>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gradverify_simt/cuda_only.hpp"
+#include "gradverify_simt/thrust_algorithms.hpp"
 
 namespace thrust {
 
@@ -28,45 +29,6 @@ struct Refused {
 };
 
 template <class T>
-class device_ptr {
-  public:
-    using iterator_category = std::random_access_iterator_tag;
-    using value_type = std::remove_const_t<T>;
-    using difference_type = std::ptrdiff_t;
-    using pointer = device_ptr;
-    using reference = T&;
-
-    device_ptr() = default;
-    explicit device_ptr(T* pointer) : pointer_(pointer) {}
-    T* get() const { return pointer_; }
-    device_ptr operator+(std::ptrdiff_t n) const { return device_ptr(pointer_ + n); }
-    device_ptr operator-(std::ptrdiff_t n) const { return device_ptr(pointer_ - n); }
-    std::ptrdiff_t operator-(device_ptr other) const { return pointer_ - other.pointer_; }
-    device_ptr& operator++() { return *this = *this + 1; }
-    bool operator==(device_ptr other) const { return pointer_ == other.pointer_; }
-    bool operator!=(device_ptr other) const { return pointer_ != other.pointer_; }
-    bool operator<(device_ptr other) const { return pointer_ < other.pointer_; }
-    [[noreturn]] T& operator[](gradverify::simt::unit::FirstArgument at) const {
-        GRADVERIFY_SIMT_REFUSE("Thrust", "thrust::device_ptr", at.file, at.line);
-    }
-
-  private:
-    T* pointer_ = nullptr;
-};
-template <class T>
-device_ptr<T> device_pointer_cast(T* pointer) {
-    return device_ptr<T>(pointer);
-}
-template <class T>
-T* raw_pointer_cast(T* pointer) {
-    return pointer;
-}
-template <class T>
-T* raw_pointer_cast(device_ptr<T> pointer) {
-    return pointer.get();
-}
-
-template <class T>
 class device_vector {
   public:
     using value_type = T;
@@ -77,48 +39,93 @@ class device_vector {
     using const_iterator = device_ptr<const T>;
 
     device_vector() = default;
-    template <class A>
-    device_vector(const A&, GRADVERIFY_SIMT_PLACE) {
-        GRADVERIFY_SIMT_REFUSE("Thrust", "thrust::device_vector", file, line);
+    explicit device_vector(std::size_t size, const T& value = T()) { assign(size, value); }
+    template <class It, class = typename std::iterator_traits<It>::iterator_category>
+    device_vector(It first, It last) {
+        assign(first, last);
     }
-    template <class A, class B>
-    device_vector(const A&, const B&, GRADVERIFY_SIMT_PLACE) {
-        GRADVERIFY_SIMT_REFUSE("Thrust", "thrust::device_vector", file, line);
+    device_vector(const std::vector<T>& values) { take(values); }
+    device_vector(std::initializer_list<T> values) { take(values); }
+    device_vector(const device_vector& other) { take(other.host()); }
+    device_vector(device_vector&& other) noexcept { swap(other); }
+    device_vector& operator=(device_vector other) {
+        swap(other);
+        return *this;
     }
-    std::size_t size() const { return 0; }
-    bool empty() const { return true; }
-    device_ptr<T> data() { return {}; }
-    device_ptr<const T> data() const { return {}; }
-    iterator begin() { return {}; }
-    iterator end() { return {}; }
-    const_iterator begin() const { return {}; }
-    const_iterator end() const { return {}; }
-    void clear() {}
+    ~device_vector() {
+        if (data_ != nullptr) cudaFree(data_);
+    }
+
+    std::size_t size() const { return size_; }
+    std::size_t capacity() const { return capacity_; }
+    bool empty() const { return size_ == 0; }
+    device_ptr<T> data() { return begin(); }
+    device_ptr<const T> data() const { return begin(); }
+    iterator begin() { return iterator(data_); }
+    iterator end() { return begin() + static_cast<std::ptrdiff_t>(size_); }
+    const_iterator begin() const { return const_iterator(data_); }
+    const_iterator end() const { return begin() + static_cast<std::ptrdiff_t>(size_); }
+    const_iterator cbegin() const { return begin(); }
+    const_iterator cend() const { return end(); }
+    T& operator[](std::size_t i) { return data_[i]; }
+    const T& operator[](std::size_t i) const { return data_[i]; }
+    T& front() { return data_[0]; }
+    T& back() { return data_[size_ - 1]; }
+
+    void assign(std::size_t size, const T& value) { take(std::vector<T>(size, value)); }
+    template <class It, class = typename std::iterator_traits<It>::iterator_category>
+    void assign(It first, It last) {
+        cudaDeviceSynchronize();
+        take(std::vector<T>(first, last));
+    }
+    void resize(std::size_t size, const T& value = T()) {
+        std::vector<T> values = host();
+        values.resize(size, value);
+        take(values);
+    }
+    void reserve(std::size_t size) {
+        if (size <= capacity_) return;
+        const std::vector<T> values = host();
+        allocate(size);
+        take(values);
+    }
+    void push_back(const T& value) { resize(size_ + 1, value); }
+    void clear() { size_ = 0; }
     void shrink_to_fit() {}
-    void swap(device_vector&) {}
-    GRADVERIFY_SIMT_CUDA_ONLY("Thrust", "thrust::device_vector::", void, assign, insert, push_back,
-                              reserve, resize)
-    [[noreturn]] T& operator[](gradverify::simt::unit::FirstArgument at) const {
-        GRADVERIFY_SIMT_REFUSE("Thrust", "thrust::device_vector", at.file, at.line);
+    void swap(device_vector& other) {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        std::swap(capacity_, other.capacity_);
     }
-    GRADVERIFY_SIMT_CUDA_ONLY_PLAIN("Thrust", "thrust::device_vector::", T&, back)
-    GRADVERIFY_SIMT_CUDA_ONLY_PLAIN("Thrust", "thrust::device_vector::", T&, front)
+    GRADVERIFY_SIMT_CUDA_ONLY("Thrust", "thrust::device_vector::", iterator, erase, insert)
+    /// A copy on the host.
+    std::vector<T> host() const {
+        std::vector<T> values(size_);
+        cudaMemcpy(values.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost);
+        return values;
+    }
+
+  private:
+    void allocate(std::size_t size) {
+        if (data_ != nullptr) cudaFree(data_);
+        data_ = nullptr;
+        capacity_ = size;
+        if (size != 0) cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T));
+    }
+    void take(const std::vector<T>& values) {
+        if (values.size() > capacity_) allocate(values.size());
+        size_ = values.size();
+        cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice);
+    }
+
+    T* data_ = nullptr;
+    std::size_t size_ = 0, capacity_ = 0;
 };
 template <class T>
 struct host_vector : std::vector<T> {
     using std::vector<T>::vector;
-    template <class U>
-    host_vector(const device_vector<U>&) {}  // an empty one: there is no other
+    host_vector(const device_vector<T>& from) : std::vector<T>(from.host()) {}
 };
-
-struct execution_policy {
-    execution_policy on(cudaStream_t) const { return *this; }
-    execution_policy operator()(const auto&) const { return *this; }
-};
-constexpr execution_policy device, host, seq;
-namespace cuda {
-constexpr execution_policy par, par_nosync;
-}
 
 using std::divides, std::equal_to, std::greater, std::greater_equal, std::less, std::less_equal,
     std::logical_and, std::logical_not, std::logical_or, std::minus, std::modulus, std::multiplies,
@@ -157,36 +164,19 @@ using thrust::default_random_engine, thrust::normal_distribution, thrust::unifor
 }
 using std::get, std::make_pair, std::make_tuple, std::pair, std::tie, std::tuple;
 
-#define GRADVERIFY_SIMT_ITERATOR(NAME)                                                  \
-    template <class...>                                                                 \
-    struct NAME : Refused {                                                             \
-        template <class... Args>                                                        \
-        explicit NAME(gradverify::simt::unit::FirstArgument first, Args&&...) {         \
-            GRADVERIFY_SIMT_REFUSE("Thrust", "thrust::" #NAME, first.file, first.line); \
-        }                                                                               \
-    };                                                                                  \
-    GRADVERIFY_SIMT_CUDA_ONLY("Thrust", "thrust::", Refused, make_##NAME)
-GRADVERIFY_SIMT_ITERATOR(constant_iterator)
-GRADVERIFY_SIMT_ITERATOR(counting_iterator)
-GRADVERIFY_SIMT_ITERATOR(permutation_iterator)
-GRADVERIFY_SIMT_ITERATOR(transform_iterator)
-GRADVERIFY_SIMT_ITERATOR(zip_iterator)
-#undef GRADVERIFY_SIMT_ITERATOR
-
-GRADVERIFY_SIMT_CUDA_ONLY("Thrust", "thrust::", Refused, adjacent_difference, all_of, any_of,
-                          binary_search, copy, copy_if, copy_n, count, count_if, device_free, equal,
-                          exclusive_scan, exclusive_scan_by_key, fill, fill_n, find, find_if,
-                          for_each, for_each_n, gather, generate, inclusive_scan,
-                          inclusive_scan_by_key, inner_product, is_sorted, lower_bound, max_element,
-                          merge, min_element, minmax_element, none_of, partition, reduce,
-                          reduce_by_key, remove, remove_if, replace, replace_if, reverse, scatter,
-                          sequence, sort, sort_by_key, stable_sort, stable_sort_by_key, swap_ranges,
-                          tabulate, transform, transform_exclusive_scan, transform_if,
-                          transform_inclusive_scan, transform_reduce, uninitialized_fill, unique,
-                          unique_by_key, unique_copy, upper_bound)
+GRADVERIFY_SIMT_CUDA_ONLY("such algorithm of Thrust", "thrust::", Refused, exclusive_scan_by_key,
+                          inclusive_scan_by_key, merge, minmax_element, partition,
+                          transform_exclusive_scan, transform_if, transform_inclusive_scan,
+                          uninitialized_fill, unique_by_key)
 template <class T>
-[[noreturn]] device_ptr<T> device_malloc(std::size_t, GRADVERIFY_SIMT_PLACE) {
-    GRADVERIFY_SIMT_REFUSE("Thrust", "thrust::device_malloc", file, line);
+device_ptr<T> device_malloc(std::size_t count) {
+    T* pointer = nullptr;
+    cudaMalloc(reinterpret_cast<void**>(&pointer), count * sizeof(T));
+    return device_ptr<T>(pointer);
+}
+template <class T>
+void device_free(device_ptr<T> pointer) {
+    cudaFree(pointer.get());
 }
 
 }  // namespace thrust
