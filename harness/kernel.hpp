@@ -31,6 +31,12 @@ concept PassStruct = requires {
     { Pass::pass_name } -> std::convertible_to<const char*>;
 } && std::constructible_from<Pass, const PassCall&>;
 
+/// Lives while a launcher runs; harness/torch.hpp has one of its own.
+template <class Pass>
+struct CallScope {
+    explicit CallScope(const Launch&) {}
+};
+
 /// Where a kernel was registered, under which names, and how it is called.
 struct Registration {
     const char *operator_name, *pass_name, *variant, *device, *file;
@@ -56,7 +62,10 @@ KernelDeclaration& register_kernel(const char* variant, const char* device, cons
                       "where PASS is the first argument");
         if constexpr (takes_pass) {
             return add_kernel({Pass::operator_name, Pass::pass_name, variant, device, file, line,
-                               unit_flags, [](const PassCall& call) { launcher(Pass(call)); }});
+                               unit_flags, [](const PassCall& call) {
+                                   [[maybe_unused]] const CallScope<Pass> scope(call.launch);
+                                   launcher(Pass(call));
+                               }});
         }
     }
 }

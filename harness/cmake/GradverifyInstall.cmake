@@ -70,6 +70,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/gradverify-config-version
 install(FILES ${PROJECT_BINARY_DIR}/gradverify-config.cmake
         ${PROJECT_BINARY_DIR}/gradverify-config-version.cmake
         ${CMAKE_CURRENT_LIST_DIR}/GradverifyKernels.cmake
+        ${CMAKE_CURRENT_LIST_DIR}/GradverifyTorch.cmake
     DESTINATION ${package})
 install(PROGRAMS
         ${CMAKE_CURRENT_LIST_DIR}/cpu_preprocess.sh

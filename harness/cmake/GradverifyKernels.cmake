@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# gradverify_add_executable(<target> <file>... [CUDA_ONLY <file.cu>...] [CPU_HEADERS <folder>...]):
-# makes gradverify over these files: .cu files are kernels, as in one call of gradverify_add_kernels,
+# gradverify_add_executable(<target> <file>... [CUDA_ONLY <file.cu>...] [CPU_HEADERS <folder>...]
+# [TORCH]): makes gradverify over these files: .cu files are kernels, as in one call of gradverify_add_kernels,
 # others (operators) sources.
 #
-# gradverify_add_kernels(<target> <file.cu>... [CUDA_ONLY <file.cu>...] [CPU_HEADERS <folder>...]):
-# builds each file for every device, those behind CUDA_ONLY for the device cuda alone, and adds it to
+# gradverify_add_kernels(<target> <file.cu>... [CUDA_ONLY <file.cu>...] [CPU_HEADERS <folder>...]
+# [TORCH]): builds each file for every device, those behind CUDA_ONLY for the device cuda alone, and adds it to
 # the target. The files of one call make one unit per device with local definitions alone, so variants
 # of an inline helper are neither merged nor reported as duplicates. On the cpu device headers are
 # looked for in CPU_HEADERS, then among ours for CUDA's names, then in the target's directories.
@@ -12,11 +12,16 @@
 # Their language level is the target's CUDA_STANDARD, or CXX_STANDARD, or 17; C++20 where they include
 # gradverify's headers, or the compiler is clang. __CUDA_ARCH__ is that of GRADVERIFY_CUDA_ARCHITECTURE
 # in device code, on every device, and undefined in host code.
+#
+# TORCH: the files belong to a PyTorch extension. For the device cuda they are built with PyTorch, or
+# not at all where there is none. The cpu device has PyTorch's names without being asked.
+#
 # The files see the target's include directories and definitions (but not its compile options), and
 # GRADVERIFY_UNIT_DEVICE as "cpu", "cpu-checked" (the cpu device again, with every memory access
 # reported to its race detector) or "cuda". The target must be of the calling directory, and an
 # executable, a shared library, or an OBJECT library that is linked by name.
 include_guard(GLOBAL)
+include("${CMAKE_CURRENT_LIST_DIR}/GradverifyTorch.cmake")
 
 set(GRADVERIFY_CUDA_ARCHITECTURE "sm_90" CACHE STRING "nvcc's -arch for kernel files")
 set(GRADVERIFY_CPU_FLAGS "" CACHE STRING "More compiler flags for kernel files on the cpu device")
@@ -38,7 +43,7 @@ set(GRADVERIFY_LANGUAGE_LEVEL "${CMAKE_CURRENT_LIST_DIR}/language_level.sh" CACH
     "Says nvcc the language level of a kernel file")
 
 function(gradverify_add_executable target)
-    cmake_parse_arguments(PARSE_ARGV 1 files "" "" "CUDA_ONLY;CPU_HEADERS")
+    cmake_parse_arguments(PARSE_ARGV 1 files "TORCH" "" "CUDA_ONLY;CPU_HEADERS")
     set(sources ${files_UNPARSED_ARGUMENTS})
     set(kernels ${sources})
     list(FILTER kernels INCLUDE REGEX "\\.cu$")
@@ -49,8 +54,12 @@ function(gradverify_add_executable target)
     add_executable(${target} ${sources})
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
     target_link_libraries(${target} PRIVATE gradverify::main)
+    set(torch)
+    if(files_TORCH)
+        set(torch TORCH)
+    endif()
     if(kernels OR files_CUDA_ONLY)
-        gradverify_add_kernels(${target} ${kernels}
+        gradverify_add_kernels(${target} ${kernels} ${torch}
             CUDA_ONLY ${files_CUDA_ONLY} CPU_HEADERS ${files_CPU_HEADERS})
     endif()
 endfunction()
@@ -59,7 +68,7 @@ function(gradverify_add_kernels target)
     if(NOT TARGET ${target})
         message(FATAL_ERROR "gradverify_add_kernels: no target `${target}`")
     endif()
-    cmake_parse_arguments(PARSE_ARGV 1 kernels "" "" "CUDA_ONLY;CPU_HEADERS")
+    cmake_parse_arguments(PARSE_ARGV 1 kernels "TORCH" "" "CUDA_ONLY;CPU_HEADERS")
     set(sources ${kernels_UNPARSED_ARGUMENTS})
     if(NOT sources AND NOT kernels_CUDA_ONLY)
         message(FATAL_ERROR "gradverify_add_kernels(${target}): no .cu file given")
@@ -99,9 +108,20 @@ function(gradverify_add_kernels target)
     if(GRADVERIFY_CHECKED_VARIANT)
         list(APPEND devices cpu-checked)
     endif()
-    if(GRADVERIFY_NVCC)
+    set(torch_flags)
+    if(kernels_TORCH AND GRADVERIFY_NVCC)
+        gradverify_find_torch()
+    endif()
+    if(kernels_TORCH AND GRADVERIFY_NVCC AND NOT GRADVERIFY_TORCH_LIBRARIES)
+        message(STATUS "gradverify: ${target}: for the device cpu only, as no PyTorch with CUDA was "
+            "found by `python3` or in CMAKE_PREFIX_PATH: ${first}")
+    elseif(GRADVERIFY_NVCC)
         list(APPEND devices cuda)
         gradverify_link_cuda_runtime(${target})
+        if(kernels_TORCH)
+            set(torch_flags ${GRADVERIFY_TORCH_FLAGS})
+            target_link_libraries(${target} PRIVATE ${GRADVERIFY_TORCH_LIBRARIES})
+        endif()
     endif()
     foreach(device IN LISTS devices)
         set(objects)
@@ -123,7 +143,7 @@ function(gradverify_add_kernels target)
             if(device MATCHES "^cpu")
                 gradverify_compile_cpu(${target} "${source}" "${stem}" ${device} "${cpu_headers}")
             else()
-                gradverify_compile_cuda(${target} "${source}" "${stem}")
+                gradverify_compile_cuda(${target} "${source}" "${stem}" ${torch_flags})
             endif()
             list(APPEND objects "${stem}.o")
         endforeach()
@@ -299,6 +319,7 @@ endfunction()
 function(gradverify_compile_cuda target source stem)
     gradverify_target_flags(${target})
     separate_arguments(more_flags UNIX_COMMAND "${GRADVERIFY_CUDA_FLAGS}")
+    list(APPEND more_flags ${ARGN})
     # What nvcc hands to the host compiler is not pedantic C++.
     set(host_flags ${cxx_flags} -fPIC -fvisibility=hidden -Wno-pedantic)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -89,6 +89,16 @@ struct TensorView {
         return static_cast<Pair*>(data);
     }
 
+    /// PyTorch's tensor over the same memory, an `at::Tensor` on the device cuda, with these sizes
+    /// and strides, for files that include harness/torch.hpp.
+    /// **Errors** c10::Error for floats of 8 bits.
+    template <class View = TensorView>
+    auto tensor() const {
+        constexpr bool has_torch = requires(const View& view) { as_torch_tensor(view); };
+        static_assert(has_torch, "gradverify: tensor() needs #include \"harness/torch.hpp\"");
+        if constexpr (has_torch) return as_torch_tensor(static_cast<const View&>(*this));
+    }
+
   private:
     void require_pairs(DType wanted) const;
     [[noreturn]] void refuse(DType wanted) const;

@@ -72,6 +72,15 @@ gradverify_simt_forwards(cub/cub.cuh
     cub/block/block_reduce.cuh
     cub/warp/warp_reduce.cuh
     cub/warp/warp_scan.cuh)
+gradverify_simt_forwards(cub/gradverify_common.cuh
+    cub/config.cuh
+    cub/thread/thread_operators.cuh)
+gradverify_simt_forwards(cub/gradverify_utilities.cuh
+    cub/block/block_raking_layout.cuh
+    cub/util_arch.cuh
+    cub/util_macro.cuh
+    cub/util_ptx.cuh
+    cub/util_type.cuh)
 gradverify_simt_forwards(cublas_v2.h cublas_api.h)
 gradverify_simt_forwards(cuda_bf16.h cuda_bf16.hpp)
 gradverify_simt_forwards(cuda_fp16.h cuda_fp16.hpp)
@@ -150,6 +159,70 @@ gradverify_simt_forwards(gradverify_simt/thrust.hpp
     thrust/tuple.h
     thrust/uninitialized_fill.h
     thrust/unique.h)
+
+# PyTorch's names, of which this is a shim (gradverify_torch/), since a libtorch without a GPU says
+# of each tensor that it is not on one.
+gradverify_simt_forwards(gradverify_torch/numbers.hpp
+    c10/util/BFloat16.h
+    c10/util/Half.h
+    c10/util/complex.h)
+gradverify_simt_forwards(gradverify_torch/cuda.hpp
+    ATen/cuda/ApplyGridUtils.cuh
+    ATen/cuda/Atomic.cuh
+    ATen/cuda/CUDAContext.h
+    ATen/cuda/CUDAContextLight.h
+    ATen/cuda/CUDAGeneratorImpl.h
+    ATen/cuda/CUDAGraphsUtils.cuh
+    ATen/cuda/CUDAUtils.h
+    ATen/cuda/DeviceUtils.cuh
+    ATen/cuda/Exceptions.h
+    ATen/cuda/PhiloxCudaState.h
+    ATen/cuda/PhiloxUtils.cuh
+    ATen/cuda/detail/KernelUtils.h
+    ATen/cuda/detail/UnpackRaw.cuh
+    c10/core/Device.h
+    c10/core/DeviceGuard.h
+    c10/core/DeviceType.h
+    c10/core/ScalarType.h
+    c10/cuda/CUDAException.h
+    c10/cuda/CUDAFunctions.h
+    c10/cuda/CUDAGuard.h
+    c10/cuda/CUDAMacros.h
+    c10/cuda/CUDAStream.h
+    c10/macros/Macros.h
+    c10/util/ArrayRef.h
+    c10/util/Exception.h
+    c10/util/Optional.h
+    c10/util/irange.h)
+gradverify_simt_forwards(gradverify_torch/torch.hpp
+    ATen/ATen.h
+    ATen/AccumulateType.h
+    ATen/CUDAGeneratorImpl.h
+    ATen/Context.h
+    ATen/DeviceGuard.h
+    ATen/Dispatch.h
+    ATen/Functions.h
+    ATen/OpMathType.h
+    ATen/Tensor.h
+    ATen/TensorUtils.h
+    ATen/Utils.h
+    ATen/ceil_div.h
+    ATen/core/Tensor.h
+    ATen/core/TensorAccessor.h
+    c10/core/Scalar.h
+    c10/core/TensorOptions.h
+    pybind11/pybind11.h
+    pybind11/stl.h
+    torch/all.h
+    torch/cuda.h
+    torch/extension.h
+    torch/library.h
+    torch/nn/functional.h
+    torch/python.h
+    torch/script.h
+    torch/torch.h
+    torch/types.h
+    torch/version.h)
 
 # An older version's, in a build tree that it made, would be found first.
 foreach(name IN LISTS gradverify_simt_stale)

@@ -10,6 +10,7 @@
 #include "cub/block/block_scan.cuh"
 #include "cub/block/block_store.cuh"
 #include "cub/gradverify_common.cuh"
+#include "cub/gradverify_utilities.cuh"
 #include "gradverify_simt/cub_device.hpp"
 
 namespace cub {

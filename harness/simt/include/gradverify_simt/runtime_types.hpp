@@ -157,4 +157,5 @@ enum : unsigned {
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
 #define CUDART_VERSION 12000
+#define CUDA_VERSION CUDART_VERSION
 #define CUDART_CB

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// What launchers of PyTorch extensions ask of at::Tensor. On the device cuda it is PyTorch's own.
+#include "harness/simt/tests/constructs/construct.hpp"
+
+#include <ATen/AccumulateType.h>
+#include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/Exceptions.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/util/Half.h>
+#include <torch/extension.h>
+#include <ATen/cuda/CUDAGraphsUtils.cuh>
+#include <ATen/cuda/DeviceUtils.cuh>
+
+static at::TensorOptions on_device(at::ScalarType type) {
+    return at::TensorOptions().device(at::kCUDA).dtype(type);
+}
+/// 0, 1, 2 ... with these sizes.
+static at::Tensor counted(at::IntArrayRef sizes, at::ScalarType type = at::kFloat) {
+    at::Tensor host = at::empty(sizes, at::TensorOptions().dtype(at::kFloat));
+    for (std::int64_t i = 0; i < host.numel(); ++i) host.data_ptr<float>()[i] = float(i);
+    return host.to(on_device(type));
+}
+template <class T = float>
+static std::vector<T> values(const at::Tensor& tensor) {
+    const at::Tensor host = tensor.contiguous().to(at::kCPU);
+    return {host.data_ptr<T>(), host.data_ptr<T>() + host.numel()};
+}
+template <class F>
+static std::string error_of(F call) {
+    try {
+        call();
+    } catch (const c10::Error& error) {
+        return error.what_without_backtrace();
+    }
+    return "none";
+}
+
+CONSTRUCT(torch_makes_tensors) {
+    const at::Tensor x = torch::empty({2, 3, 4}, on_device(at::kBFloat16));
+    report.holds("is cuda's, and contiguous", x.is_cuda() && x.is_contiguous() && x.defined());
+    report.holds("device", x.device().is_cuda() && x.get_device() == 0);
+    report.holds("sizes", x.sizes() == at::IntArrayRef({2, 3, 4}) && x.strides()[0] == 12);
+    report.holds("counts", x.dim() == 3 && x.numel() == 24 && x.element_size() == 2);
+    report.holds("type", x.scalar_type() == at::kBFloat16 && x.dtype() == torch::kBFloat16);
+    report.holds("undefined", !at::Tensor().defined());
+    report.equal("zeros", values(torch::zeros({3}, on_device(at::kFloat))), {0, 0, 0});
+    report.equal("ones in half", values<at::Half>(at::ones({2}, on_device(at::kHalf))),
+                 {at::Half(1.0f), at::Half(1.0f)});
+    report.equal("full", values<int>(torch::full({2}, 7, on_device(at::kInt))), {7, 7});
+    report.equal("a fill", values<double>(x.new_empty({2}, on_device(at::kDouble)).fill_(0.1)),
+                 {0.1, 0.1});
+    report.holds("no elements", at::empty({0, 3}, x.options()).numel() == 0);
+    const at::Tensor turned = at::empty_like(x.transpose(0, 2));
+    report.holds("like another: its strides", turned.stride(0) == 1 && turned.size(0) == 4);
+    const at::Tensor spread = at::empty_like(counted({4, 4}).slice(1, 0, 4, 2));
+    report.holds("like one with gaps: none", spread.is_contiguous() && spread.size(1) == 2);
+    report.holds("on the host where no device is named", at::empty({1}).is_cpu());
+    const at::Tensor images = at::empty({2, 3, 4, 5}, x.options(), at::MemoryFormat::ChannelsLast);
+    report.holds("channels last", images.stride(1) == 1 && images.stride(3) == 3 &&
+                                      images.is_contiguous(at::MemoryFormat::ChannelsLast) &&
+                                      !images.is_contiguous());
+}
+
+CONSTRUCT(torch_views) {
+    const at::Tensor x = counted({2, 3, 4});
+    report.equal("select", values(x.select(1, -1)), {8, 9, 10, 11, 20, 21, 22, 23});
+    report.equal("an index", values(x[1][2]), {20, 21, 22, 23});
+    report.equal("narrow", values(x[0].narrow(0, 1, 2)), {4, 5, 6, 7, 8, 9, 10, 11});
+    report.equal("slice", values(x[0][0].slice(0, 1, 4, 2)), {1, 3});
+    report.equal("transpose", values(x[0].t()), {0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11});
+    report.equal("permute", values(x.permute({2, 0, 1})[1]), {1, 5, 9, 13, 17, 21});
+    report.holds("unsqueeze", x.unsqueeze(-1).sizes() == at::IntArrayRef({2, 3, 4, 1}));
+    report.holds("squeeze", x.unsqueeze(1).squeeze(1).sizes() == x.sizes());
+    report.holds("view", x.view({6, -1}).size(1) == 4 && x.view({6, 4}).stride(0) == 4);
+    report.holds("flatten", x.flatten(1).sizes() == at::IntArrayRef({2, 12}));
+    const at::Tensor turned = x.transpose(0, 1);
+    report.holds("a view that needs a copy", error_of([&] { turned.view({24}); }) != "none");
+    report.equal("reshape", values(turned.reshape({24})), values(turned.contiguous()));
+    report.holds("a view of split axes", turned.view({3, 2, 2, 2}).stride(2) == 2);
+    report.equal("expand", values(x[0][0].slice(0, 0, 2).unsqueeze(1).expand({2, 3})),
+                 {0, 0, 0, 1, 1, 1});
+    x.select(0, 0).zero_();
+    report.equal("views share memory", values(x.slice(0, 0, 2).select(2, 3)),
+                 {0, 0, 0, 15, 19, 23});
+}
+
+CONSTRUCT(torch_computes) {
+    const at::Tensor x = counted({2, 3});
+    report.equal("sum", values(x.sum()), {15});
+    report.equal("sum over an axis", values(x.sum(0)), {3, 5, 7});
+    report.holds("keepdim", x.sum({1}, true).sizes() == at::IntArrayRef({2, 1}));
+    report.equal("sum of a type", values<double>(x.sum({1}, false, at::kDouble)), {3, 12});
+    report.equal("arithmetic", values((x + 1) * 2 - x), {2, 3, 4, 5, 6, 7});
+    report.equal("in place", values(x.clone().mul_(0.5).add_(x)), {0, 1.5, 3, 4.5, 6, 7.5});
+    report.equal("broadcast", values(x.sub(x.select(1, 0).unsqueeze(1))), {0, 1, 2, 0, 1, 2});
+    report.equal("whole numbers stay whole", values<int>(x.to(at::kInt) * 3), {0, 3, 6, 9, 12, 15});
+    report.equal("to narrower numbers", values<at::Half>((x / 3).to(at::kHalf)),
+                 [](int i) { return at::Half(float(i) / 3.0f); });
+    const at::Tensor turned = at::zeros({3, 2}, x.options());
+    turned.copy_(x.t());
+    report.equal("a copy of a view", values(turned), {0, 3, 1, 4, 2, 5});
+    report.equal("an item", std::vector<float>{x[1][1].item<float>()}, {4});
+    at::Tensor out = at::empty({3}, x.options());
+    at::sum_out(out, x, {0});
+    report.equal("sum_out", values(out), {3, 5, 7});
+}
+
+CONSTRUCT(torch_complex_numbers) {
+    using complex = c10::complex<float>;
+    const at::Tensor x = at::view_as_complex(counted({2, 2}));
+    report.holds("their type", x.scalar_type() == at::kComplexFloat && x.dim() == 1);
+    report.holds("an element", values<complex>(x)[1] == complex(2, 3));
+    report.equal("as pairs", values(at::view_as_real(x)), {0, 1, 2, 3});
+    report.holds("a product", complex(1, 2) * complex(3, -1) == complex(5, 5));
+    report.holds("a quotient", complex(5, 5) / complex(3, -1) == complex(1, 2));
+    report.holds("the conjugate", std::conj(complex(1, 2)) == complex(1, -2));
+}
+
+template <class T>
+__global__ void scale_kernel(const at::PackedTensorAccessor32<T, 2, at::RestrictPtrTraits> x,
+                             at::PackedTensorAccessor32<T, 2, at::RestrictPtrTraits> y) {
+    using acc = at::acc_type<T, true>;
+    const int row = int(blockIdx.x), column = int(threadIdx.x);
+    if (column < x.size(1)) y[row][column] = static_cast<T>(static_cast<acc>(x[row][column]) * 2);
+}
+static at::Tensor scaled(const at::Tensor& x) {
+    TORCH_CHECK(x.is_cuda(), "x must be on a device");
+    const at::cuda::OptionalCUDAGuard guard(x.device());
+    at::Tensor y = torch::empty_like(x);
+    const auto stream = at::cuda::getCurrentCUDAStream();
+    AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, x.scalar_type(), "scaled", [&] {
+        scale_kernel<scalar_t><<<unsigned(x.size(0)), 32, 0, stream>>>(
+            x.packed_accessor32<scalar_t, 2, at::RestrictPtrTraits>(),
+            y.packed_accessor32<scalar_t, 2, at::RestrictPtrTraits>());
+    });
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    return y;
+}
+CONSTRUCT(torch_dispatches) {
+    for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
+        const at::Tensor y = scaled(counted({3, 5}, type).t());
+        report.equal(std::string("scaled ") + toString(type), values(y.to(at::kFloat)),
+                     [](int i) { return float(i % 3 * 5 + i / 3) * 2; });
+    }
+    const auto unknown = error_of([] { scaled(counted({1, 1}, at::kInt)); });
+    report.holds("a type that is not there: " + unknown,
+                 unknown.find("\"scaled\" not implemented for 'Int'") != std::string::npos);
+    const auto host = error_of([] { scaled(at::empty({1, 1})); });
+    report.holds("a check: " + host, host.find("x must be on a device") != std::string::npos);
+    const auto wrong = error_of([] { counted({1}).data_ptr<double>(); });
+    report.holds("a pointer of another type: " + wrong,
+                 wrong.find("expected scalar type Double but found Float") != std::string::npos);
+    report.holds("an index: ", error_of([] { counted({2}).size(1); }) != "none");
+}
+
+__global__ void philox_kernel(at::PhiloxCudaState state, unsigned long long* numbers) {
+    const auto seeds = at::cuda::philox::unpack(state);
+    if (threadIdx.x == 0) numbers[0] = std::get<0>(seeds);
+    if (threadIdx.x == 0) numbers[1] = std::get<1>(seeds);
+    numbers[2 + threadIdx.x] = WARP_SHFL_XOR(unsigned(threadIdx.x), 1);
+}
+CONSTRUCT(torch_of_the_device) {
+    auto* generator = at::get_generator_or_default<at::CUDAGeneratorImpl>(
+        c10::nullopt, at::cuda::detail::getDefaultCUDAGenerator());
+    at::PhiloxCudaState first, second;
+    {
+        const std::lock_guard<std::mutex> lock(generator->mutex_);
+        first = generator->philox_cuda_state(5);
+        second = generator->philox_cuda_state(4);
+    }
+    Array<unsigned long long> numbers(34), later(34);
+    philox_kernel<<<1, 32>>>(first, numbers);
+    philox_kernel<<<1, 32>>>(second, later);
+    report.holds("a state's offset grows by what was asked for, in fours",
+                 later.host()[1] - numbers.host()[1] == 8);
+    report.holds("a shuffle", numbers.host()[2] == 1 && numbers.host()[3] == 0);
+    report.holds("properties", at::cuda::getCurrentDeviceProperties()->warpSize == 32);
+    const auto before = at::cuda::getCurrentCUDAStream();
+    {
+        const auto other = at::cuda::getStreamFromPool();
+        const c10::cuda::CUDAStreamGuard guard(other);
+        report.holds("a guard of the stream", at::cuda::getCurrentCUDAStream() == other);
+    }
+    report.holds("its end", at::cuda::getCurrentCUDAStream() == before);
+    const auto failed = error_of([] { C10_CUDA_CHECK(cudaErrorInvalidValue); });
+    report.holds("an error: " + failed, failed.find("CUDA error: ") != std::string::npos);
+}
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+    m.def("scaled", &scaled, "Twice a matrix", py::arg("x"),
+          py::call_guard<py::gil_scoped_release>());
+}
