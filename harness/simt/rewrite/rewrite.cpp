@@ -46,6 +46,7 @@ std::string rewrite(std::string_view preprocessed) {
     Stream stream(preprocessed);
     rewrite_launches(stream);
     rewrite_shared_variables(stream);
+    rewrite_own_names(stream);
     rewrite_inline_ptx(stream);
     return stream.join();
 }

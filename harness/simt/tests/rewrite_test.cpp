@@ -227,3 +227,20 @@ TEST_CASE("what cannot be rewritten is an error on the user's line") {
           "user.cu:10: error: no `>>>` for this `<<<`");
     CHECK(error_of("k<<<1, 2;") == "user.cu:7: error: no `>>>` for this `<<<`");
 }
+
+TEST_CASE("a template that a class names as itself is named with its namespace") {
+    const std::string member = "template <class T> struct Block { using Scan = Scan<T, 32>; };";
+    const auto with = [&](const std::string& name) {
+        return "template <class T> struct Block { using Scan = " + name + "<T, 32>; };";
+    };
+    const std::string scan = "template <class T, int n> struct Scan { T x; };";
+    CHECK(rewrite(scan + member) == scan + with("::Scan"));
+    CHECK(rewrite("namespace a::b { " + scan + member + " }") ==
+          "namespace a::b { " + scan + with("::a::b::Scan") + " }");
+    CHECK(rewrite("namespace { " + scan + " } namespace c { " + member + " }") ==
+          "namespace { " + scan + " } namespace c { " + with("::Scan") + " }");
+    // A class that is a member itself, and a name that is not there.
+    const std::string inner = "struct Outer { " + scan + member + " };";
+    CHECK(rewrite(inner) == inner);
+    CHECK(rewrite(member) == member);
+}
