@@ -75,6 +75,10 @@ gradverify_simt_forwards(cub/cub.cuh
 gradverify_simt_forwards(cub/gradverify_common.cuh
     cub/config.cuh
     cub/thread/thread_operators.cuh)
+gradverify_simt_forwards(cub/gradverify_iterators.cuh
+    cub/iterator/constant_input_iterator.cuh
+    cub/iterator/counting_input_iterator.cuh
+    cub/iterator/transform_input_iterator.cuh)
 gradverify_simt_forwards(cub/gradverify_utilities.cuh
     cub/block/block_raking_layout.cuh
     cub/util_arch.cuh

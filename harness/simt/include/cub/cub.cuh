@@ -10,6 +10,7 @@
 #include "cub/block/block_scan.cuh"
 #include "cub/block/block_store.cuh"
 #include "cub/gradverify_common.cuh"
+#include "cub/gradverify_iterators.cuh"
 #include "cub/gradverify_utilities.cuh"
 #include "gradverify_simt/cub_device.hpp"
 
@@ -76,6 +77,8 @@ class WarpReduce {
     }
 };
 
+/// A scan's last argument is a variable for the sum of all. Without an initial value, lane 0's
+/// exclusive result is left as it is.
 template <class T, int lanes = 32, int = 0>
 class WarpScan {
   public:
@@ -91,13 +94,44 @@ class WarpScan {
             if (own >= step) out = op(other, out);
         }
     }
+    void InclusiveScan(T in, T& out, auto op, T& all, GRADVERIFY_SIMT_PLACE) {
+        InclusiveScan(in, out, op, file, line);
+        all = Broadcast(out, lanes - 1, file, line);
+    }
     void InclusiveSum(T in, T& out, GRADVERIFY_SIMT_PLACE) {
         InclusiveScan(in, out, cub::Sum(), file, line);
     }
+    void InclusiveSum(T in, T& out, T& all, GRADVERIFY_SIMT_PLACE) {
+        InclusiveScan(in, out, cub::Sum(), all, file, line);
+    }
+    template <class Op>
+    requires(std::is_invocable_v<Op&, const T&, const T&>)
+    void ExclusiveScan(T in, T& out, Op op, GRADVERIFY_SIMT_PLACE) {
+        T all;
+        ExclusiveScan(in, out, op, all, file, line);
+    }
+    template <class Op>
+    requires(std::is_invocable_v<Op&, const T&, const T&>)
+    void ExclusiveScan(T in, T& out, Op op, T& all, GRADVERIFY_SIMT_PLACE) {
+        T through;
+        InclusiveScan(in, through, op, all, file, line);
+        const T before =
+            __shfl_up_sync(gradverify_detail::mask_of_part(lanes), through, 1u, lanes, file, line);
+        if (gradverify_detail::thread() % lanes > 0) out = before;
+    }
+    template <class Op>
+    requires(std::is_invocable_v<Op&, const T&, const T&>)
+    void ExclusiveScan(T in, T& out, T initial, Op op, GRADVERIFY_SIMT_PLACE) {
+        T before = initial;
+        ExclusiveScan(in, before, op, file, line);
+        out = gradverify_detail::thread() % lanes > 0 ? op(initial, before) : initial;
+    }
     void ExclusiveSum(T in, T& out, GRADVERIFY_SIMT_PLACE) {
-        T sum;
-        InclusiveScan(in, sum, cub::Sum(), file, line);
-        out = sum - in;
+        ExclusiveScan(in, out, T(), cub::Sum(), file, line);
+    }
+    T Broadcast(T value, unsigned lane, GRADVERIFY_SIMT_PLACE) {
+        return __shfl_sync(gradverify_detail::mask_of_part(lanes), value, int(lane), lanes, file,
+                           line);
     }
 };
 
