@@ -35,7 +35,7 @@ fi
 : > "$stem.device.ii"
 # A name with a space is taken for one that asks.
 if ! grep -q '\\ ' "$stem.d"; then
-    tr -s ' \\' '\n' < "$stem.d" | grep -vE '\.gch$|:$|^$' | xargs grep -qsF __CUDA_ARCH_ || exit 0
+    tr -s ' \134' '\n' < "$stem.d" | grep -vE '\.gch$|:$|^$' | xargs grep -qsF __CUDA_ARCH_ || exit 0
 fi
 number=${architecture%a}
 set -- "$@" "-D__CUDA_ARCH__=${number}0"

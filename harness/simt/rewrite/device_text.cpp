@@ -142,6 +142,8 @@ class Merger {
 
     void merge(Range host_scope, Range device_scope) {
         if (same(host_scope, device_scope)) return copy(host_, host_scope);
+        constexpr int most_scopes = 256;
+        if (++depth_ > most_scopes) host_.fail(host_scope.begin, "more than 256 scopes are nested");
         const std::vector<Declaration> host = declarations_in(host_, host_scope);
         const std::vector<Declaration> device = declarations_in(device_, device_scope);
         for (const auto& [h, d] : match(host, device)) {
@@ -154,6 +156,7 @@ class Merger {
                 merge(host[h], device[d]);
             }
         }
+        --depth_;
     }
 
     /// A function that only the other side compiles is in that side's text.
@@ -217,6 +220,7 @@ class Merger {
     const Stream& host_;
     const Stream& device_;
     std::string joined_;
+    int depth_ = 0;
     const Stream* last_ = nullptr;
     std::size_t last_end_ = 0;
     std::size_t next_space_ = 0;  ///< the host's token before which it has not been copied

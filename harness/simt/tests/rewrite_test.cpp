@@ -130,6 +130,17 @@ TEST_CASE("declarations are matched by name in namespaces and classes, across wh
           "bool operator==(S a) { h; } int y;");
 }
 
+TEST_CASE("scopes that are nested without end do not take the stack") {
+    const auto nested = [](int depth, const std::string& inner) {
+        std::string text;
+        for (int i = 0; i < depth; ++i) text += "namespace n { ";
+        return text + inner + std::string(static_cast<std::size_t>(depth), '}');
+    };
+    CHECK_NOTHROW(merge_device_text(nested(200, "int x;"), nested(200, "int y;")));
+    CHECK_THROWS_WITH_AS(merge_device_text(nested(1000, "int x;"), nested(1000, "int y;")),
+                         "<input>:1: error: more than 256 scopes are nested", RewriteError);
+}
+
 TEST_CASE("a lambda in a host function is device code where it is marked") {
     CHECK(merged("void f() { h; g([=] __device__(int i) { h; }, [] { h; }); }",
                  "void f() { d; g([=] __device__(int i) { d; }, [] { d; }); }") ==
