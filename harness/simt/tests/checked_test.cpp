@@ -67,6 +67,7 @@ const WrongKernel wrong_kernels[] = {
     {"read_of_unwritten_shared", uninitialised, {"tile[31]"}},
     {"cleared_without_barrier", race, {"tile["}},
     {"plain_add_for_atomic", race, {"data[0]"}},
+    {"fill_past_the_end", out_of_bounds, {"writes", "data[64]", "launch of thrust::fill"}},
     {"shuffle_from_exited", warp_mask, {"lane 20"}},
     {"mask_names_absent_lane", warp_mask, {"0x1ff", "(0x100"}},
     {"different_barriers", barrier, {}},

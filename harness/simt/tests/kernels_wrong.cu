@@ -5,6 +5,9 @@
 #include <mma.h>
 #include <cuda/barrier>
 
+#include <thrust/execution_policy.h>
+#include <thrust/fill.h>
+
 #include "harness/simt/tests/launcher.hpp"
 
 namespace wmma = nvcuda::wmma;
@@ -255,4 +258,9 @@ __global__ void lost_updates(float* data) { data[0] += 1.0f; }
 LAUNCHER(lost_updates) {
     cudaMemset(call.data, 0, sizeof(float));
     lost_updates<<<1, 64>>>(call.data);
+}
+
+LAUNCHER(fill_past_the_end) {
+    float* const end = call.data + call.count + 1;
+    thrust::fill(thrust::device, call.data, end, 1.0f);  // line: fill_past_the_end
 }
