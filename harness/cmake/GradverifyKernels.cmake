@@ -331,8 +331,9 @@ function(gradverify_compile_cuda target source stem)
         COMMAND "${GRADVERIFY_LANGUAGE_LEVEL}" "${level}" "${stem}.level" "${CMAKE_CXX_COMPILER}"
             -x c++
             ${system_flags} "${include_flags}" "${definition_flags}" "${source}"
-        COMMAND "${GRADVERIFY_NVCC}" -x cu --options-file "${stem}.level" "-arch=${GRADVERIFY_CUDA_ARCHITECTURE}" -O2
-            -lineinfo "-ccbin=${CMAKE_CXX_COMPILER}" ${host_flags} ${more_flags}
+        COMMAND "${GRADVERIFY_NVCC}" -x cu --options-file "${stem}.level"
+            "-arch=${GRADVERIFY_CUDA_ARCHITECTURE}" -O2 -lineinfo --extended-lambda
+            --expt-relaxed-constexpr "-ccbin=${CMAKE_CXX_COMPILER}" ${host_flags} ${more_flags}
             ${system_flags} "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"cuda\""
             "-DGRADVERIFY_UNIT_FLAGS=\"${unit_flags}\""
             -MD -MF "${stem}.d" -MT "${stem}.o" -c -o "${stem}.o" "${source}"

@@ -119,8 +119,6 @@ __global__ void call_lambda(F function, int* out) {
 #else
 #define IN_LAMBDA 2
 #endif
-// Without nvcc's --extended-lambda there are none on a GPU.
-#ifndef __NVCC__
 CONSTRUCT(lambdas_of_a_host_function_are_device_code) {
     Array<int> out(2);
     const int ten = 10;
@@ -130,4 +128,3 @@ CONSTRUCT(lambdas_of_a_host_function_are_device_code) {
     report.equal("device", out.host(), {20, 20});
     report.equal("host", std::vector<int>{of_both(1), IN_LAMBDA}, {30, 2});
 }
-#endif
