@@ -16,6 +16,7 @@ NAVIGATION = {
         "docs/properties",
         "docs/command-line",
         "docs/cuda-on-the-cpu-device",
+        "docs/pytorch",
         "docs/formulas",
         "docs/api",
         "docs/glossary",

@@ -9,22 +9,22 @@ function(gradverify_find_torch)
     if(DEFINED CACHE{GRADVERIFY_TORCH_LIBRARIES})
         return()
     endif()
-    set(of_python)
+    set(python_include)
+    set(folder)
     find_program(GRADVERIFY_PYTHON NAMES python3)
     if(GRADVERIFY_PYTHON)
         # Not `import torch`, which takes seconds, and fails where a library of a GPU is missing.
         execute_process(COMMAND "${GRADVERIFY_PYTHON}" -c "
 import importlib.util, sysconfig
-print(importlib.util.find_spec('torch').submodule_search_locations[0])
 print(sysconfig.get_paths()['include'])
-print(sysconfig.get_config_var('LIBDIR'))
-print(sysconfig.get_config_var('LDLIBRARY'))"
-            OUTPUT_VARIABLE of_python ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
-        string(REPLACE "\n" ";" of_python "${of_python}")
-    endif()
-    set(folder)
-    if(of_python)
-        list(GET of_python 0 folder)
+print(sysconfig.get_config_var('LIBDIR') + '/' + sysconfig.get_config_var('LDLIBRARY'))
+torch = importlib.util.find_spec('torch')
+print(torch.submodule_search_locations[0] if torch else '')"
+            OUTPUT_VARIABLE said ERROR_QUIET)
+        string(REPLACE "\n" ";" said "${said};;;")
+        list(GET said 0 python_include)
+        list(GET said 1 python_library)
+        list(GET said 2 folder)
     endif()
     find_path(GRADVERIFY_TORCH_INCLUDE c10/cuda/CUDAGuard.h
         HINTS "${Torch_DIR}/../../../include" PATHS "${folder}/include")
@@ -51,12 +51,9 @@ print(sysconfig.get_config_var('LDLIBRARY'))"
         endif()
         # torch/extension.h includes Python.h, and a module's functions call Python.
         find_library(GRADVERIFY_LIBtorch_python torch_python PATHS "${root}/lib" NO_DEFAULT_PATH)
-        if(of_python AND GRADVERIFY_LIBtorch_python)
-            list(GET of_python 1 python_include)
-            list(GET of_python 2 python_folder)
-            list(GET of_python 3 python_library)
+        if(EXISTS "${python_include}/Python.h" AND GRADVERIFY_LIBtorch_python)
             list(APPEND flags -isystem "${python_include}")
-            list(PREPEND libraries "${GRADVERIFY_LIBtorch_python}" "${python_folder}/${python_library}")
+            list(PREPEND libraries "${GRADVERIFY_LIBtorch_python}" "${python_library}")
         endif()
         # All of them: one that nothing calls registers the device.
         list(PREPEND libraries -Wl,--no-as-needed)

@@ -38,6 +38,7 @@ class Computed {
     }
     Distance operator-(const Computed& other) const { return offset_ - other.offset_; }
     bool operator==(const Computed& other) const { return offset_ == other.offset_; }
+    bool operator!=(const Computed& other) const { return offset_ != other.offset_; }
 
   private:
     const Derived& self() const { return static_cast<const Derived&>(*this); }

@@ -24,6 +24,7 @@ class CUDAStream {
     void synchronize() const { C10_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
     bool query() const { return cudaStreamQuery(stream_) == cudaSuccess; }
     friend bool operator==(CUDAStream a, CUDAStream b) { return a.stream_ == b.stream_; }
+    friend bool operator!=(CUDAStream a, CUDAStream b) { return !(a == b); }
 
   private:
     cudaStream_t stream_;
@@ -244,10 +245,10 @@ GRADVERIFY_SIMT_ACCESS std::int64_t atomicAdd(std::int64_t* address, std::int64_
                                                static_cast<unsigned long long>(value)));
 }
 template <class T>
-GRADVERIFY_SIMT_ACCESS T gpuAtomicAdd(T* address, std::type_identity_t<T> value) {
+GRADVERIFY_SIMT_ACCESS T gpuAtomicAdd(T* address, gradverify::simt::unit::type_identity_t<T> value) {
     return atomicAdd(address, value);
 }
 template <class T>
-GRADVERIFY_SIMT_ACCESS void gpuAtomicAddNoReturn(T* address, std::type_identity_t<T> value) {
+GRADVERIFY_SIMT_ACCESS void gpuAtomicAddNoReturn(T* address, gradverify::simt::unit::type_identity_t<T> value) {
     atomicAdd(address, value);
 }

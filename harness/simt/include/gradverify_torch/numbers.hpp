@@ -128,6 +128,7 @@ struct alignas(sizeof(T) * 2) complex {
     friend constexpr bool operator==(const complex& a, const complex& b) {
         return a.real_ == b.real_ && a.imag_ == b.imag_;
     }
+    friend constexpr bool operator!=(const complex& a, const complex& b) { return !(a == b); }
 };
 
 /// The type that PyTorch accumulates elements of T in, on a GPU unless `is_cuda` is false.

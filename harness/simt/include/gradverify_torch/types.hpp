@@ -130,6 +130,7 @@ struct Device {
     friend bool operator==(const Device& a, const Device& b) {
         return a.type_ == b.type_ && a.index_ == b.index_;
     }
+    friend bool operator!=(const Device& a, const Device& b) { return !(a == b); }
     friend std::ostream& operator<<(std::ostream& out, const Device& a) { return out << a.str(); }
 
   private:
@@ -193,6 +194,7 @@ class ArrayRef {
         return size_ == other.size_ && std::equal(begin(), end(), other.begin());
     }
     friend bool operator==(ArrayRef a, ArrayRef b) { return a.equals(b); }
+    friend bool operator!=(ArrayRef a, ArrayRef b) { return !a.equals(b); }
     friend bool operator==(const std::vector<T>& a, ArrayRef b) { return b.equals(a); }
     friend bool operator==(ArrayRef a, const std::vector<T>& b) { return a.equals(b); }
     friend std::ostream& operator<<(std::ostream& out, ArrayRef a) {
