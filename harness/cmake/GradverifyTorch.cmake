@@ -11,10 +11,10 @@ function(gradverify_find_torch)
     endif()
     set(python_include)
     set(folder)
-    find_program(GRADVERIFY_PYTHON NAMES python3)
-    if(GRADVERIFY_PYTHON)
+    find_program(GRADVERIFY_TORCH_PYTHON NAMES python3)
+    if(GRADVERIFY_TORCH_PYTHON)
         # Not `import torch`, which takes seconds, and fails where a library of a GPU is missing.
-        execute_process(COMMAND "${GRADVERIFY_PYTHON}" -c "
+        execute_process(COMMAND "${GRADVERIFY_TORCH_PYTHON}" -c "
 import importlib.util, sysconfig
 print(sysconfig.get_paths()['include'])
 print(sysconfig.get_config_var('LIBDIR') + '/' + sysconfig.get_config_var('LDLIBRARY'))
