@@ -39,7 +39,7 @@ print(torch.submodule_search_locations[0] if torch else '')"
         # As torch.utils.cpp_extension compiles an extension.
         set(flags -isystem "${GRADVERIFY_TORCH_INCLUDE}"
             -isystem "${GRADVERIFY_TORCH_INCLUDE}/torch/csrc/api/include"
-            --expt-relaxed-constexpr -D__CUDA_NO_HALF_OPERATORS__ -D__CUDA_NO_HALF_CONVERSIONS__
+            -D__CUDA_NO_HALF_OPERATORS__ -D__CUDA_NO_HALF_CONVERSIONS__
             -D__CUDA_NO_HALF2_OPERATORS__ -D__CUDA_NO_BFLOAT16_CONVERSIONS__
             -DTORCH_EXTENSION_NAME=gradverify_extension)
         set(config "${root}/share/cmake/Torch/TorchConfig.cmake")
