@@ -11,6 +11,7 @@
 
 #include "gradverify_simt/runtime.hpp"
 #include "harness/simt/faults/source_line.hpp"
+#include "harness/simt/ptx/async_copies.hpp"
 #include "harness/simt/races/detector.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
 #include "harness/simt/runtime/device_memory.hpp"
@@ -190,11 +191,13 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
                                 .schedule = schedule_,
                                 .number = launches_scheduled_});
     }
+    AsyncCopies::of_this_thread().begin_launch(schedule_, launches_scheduled_);
     begin_block();
     state.in_kernel = true;
     state.thread = *state.next++;
     current_ = &fibers_.take_prepared();
     switch_fiber_elsewhere(main_, *current_, false);
+    AsyncCopies::of_this_thread().end_block();
     if (detector != nullptr) accesses_checked += detector->end_launch();
     detecting = nullptr;
     current_ = &main_;
@@ -215,6 +218,10 @@ void Executor::set_dimensions(const unit::LaunchConfig& config) {
     state.block_dim = config.block;
     shared_.begin_launch(config.shared_bytes);
     state.dynamic_shared = shared_.dynamic();
+    state.dynamic_shared_bytes = config.shared_bytes;
+    const SharedArenas arenas = shared_.arenas(config.shared_bytes);
+    state.static_arena = arenas.static_begin;
+    state.dynamic_arena = arenas.dynamic_begin;
     state.warp_results = warp_results_.data();
     threads_ = static_cast<unsigned>(volume(config.block));
     blocks_ = volume(config.grid);
@@ -309,6 +316,7 @@ void Executor::count_block() {
 }
 
 void Executor::begin_block() {
+    AsyncCopies::of_this_thread().end_block();
     count_block();
     set_block_index();
     ++blocks_begun_;

@@ -128,6 +128,13 @@ class Random {
     std::uint64_t state_;
 };
 
+/// A barrier of PTX's bar.sync that some threads of a block have reached.
+struct NamedBarrier {
+    unsigned arrived = 0;
+    std::vector<std::uint16_t> waiting;  ///< positions
+};
+constexpr unsigned named_barriers = 16;
+
 /// The threads of one block: who is where, and who can go on.
 struct BlockThreads {
     // What every switch touches, in few cache lines.
@@ -145,6 +152,7 @@ struct BlockThreads {
     std::array<std::uint64_t, max_block_threads> warp_results_{};
     PositionSet alive_;
     int barrier_true_ = 0;
+    std::array<NamedBarrier, named_barriers> named_barriers_;
     bool at_grid_barrier_ = false;  ///< this block's threads wait at the grid's barrier
 };
 
@@ -186,6 +194,8 @@ class Executor : private BlockThreads {
     void barrier(unit::Place place);
     /// Waits for all blocks of a cooperative launch.
     void grid_barrier(unit::Place place);
+    /// Barrier `id` for `count` threads, 0 for all of the block; a thread may arrive without waiting.
+    void named_barrier(unsigned id, unsigned count, bool waits, unit::Place place);
     int barrier_vote(unit::BarrierVote vote, int predicate, unit::Place place);
     /// Static, as all arguments then fit in registers.
     static void warp_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,

@@ -7,6 +7,7 @@
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/faults/source_line.hpp"
+#include "harness/simt/ptx/async_copies.hpp"
 #include "harness/simt/races/detector.hpp"
 
 namespace gradverify::simt {
@@ -24,6 +25,7 @@ void Executor::grid_barrier(unit::Place place) {
 
 /// Puts the running block aside.
 void Executor::park() {
+    AsyncCopies::of_this_thread().end_block();
     auto block = std::make_unique<ParkedBlock>(
         ParkedBlock{*this, unit::state.block_index, unit::state.next, shared_.save()});
     fiber_of_.fill(nullptr);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "gradverify_simt/state.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 
 namespace gradverify::simt {
@@ -17,7 +18,8 @@ constexpr std::size_t base_alignment_bytes = 128;  // kernels rely on it for vec
 // Room for the declared bytes, red zones and alignment.
 constexpr std::size_t static_arena_bytes = 4 * SharedMemory::default_limit_bytes;
 // An index into the wrong dimension of a shared array is off by less.
-constexpr std::size_t zone_bytes = std::size_t{1} << 20;
+constexpr std::size_t zone_bytes = unit::arena_zone_bytes;
+static_assert(2 * zone_bytes + static_arena_bytes < unit::arena_reach_bytes);
 
 std::size_t dynamic_arena_bytes() {
     return round_up(SharedMemory::opt_in_limit_bytes, page_size_bytes());

@@ -87,6 +87,7 @@ void Executor::leave_fast_mode(unit::Place place) {
     ready_.move_cursor(0);
     barrier_arrived_ = 0;
     barrier_true_ = 0;
+    for (NamedBarrier& one : named_barriers_) one = {};
     for (unsigned warp = 0; warp * warp_lanes < threads_; ++warp) {
         const unsigned lanes = threads_ - warp * warp_lanes;
         warps_[warp].begin(lanes >= warp_lanes ? 0u : ~0u << lanes,
@@ -167,6 +168,29 @@ void Executor::barrier(unit::Place place) {
     if (at_grid_barrier_) return leave_block();
     release_barrier();
     stop_thread();
+}
+
+void Executor::named_barrier(unsigned id, unsigned count, bool waits, unit::Place place) {
+    if (fast_) leave_fast_mode(place);
+    if (count == 0) count = threads_;
+    if (id >= named_barriers || count % warp_lanes != 0 || count > max_block_threads) {
+        trap(cudaErrorIllegalInstruction,
+             {"a barrier whose number is not below 16, or whose threads are not whole warps"}, place);
+    }
+    NamedBarrier& barrier = named_barriers_[id];
+    if (detecting != nullptr) [[unlikely]]
+        detecting->arrive_at_named_barrier(id);
+    current_->wait = {place.file, place.line, 0};
+    if (++barrier.arrived == count) {
+        for (const std::uint16_t position : barrier.waiting) ready_.insert(position);
+        barrier = {};
+        yields_without_progress_ = 0;
+    } else if (waits) {
+        barrier.waiting.push_back(static_cast<std::uint16_t>(running_));
+        stop_thread();
+    }
+    if (waits && detecting != nullptr) [[unlikely]]
+        detecting->leave_named_barrier(id);
 }
 
 int Executor::barrier_vote(unit::BarrierVote vote, int predicate, unit::Place place) {

@@ -96,6 +96,7 @@ void Warp::compute(const Pending& pending) {
     if (pending.op == WarpOp::same_matrix)
         return give_all(pending.arrived == ~0u &&
                         std::ranges::count(values_, values_[0]) == warp_lanes);
+    if (pending.op == WarpOp::together) return give_all(pending.arrived == ~0u && act());
     unsigned votes = 0;
     for_each_bit(pending.arrived,
                  [&](unsigned lane) { votes |= values_[lane] != 0 ? 1u << lane : 0u; });
@@ -103,6 +104,14 @@ void Warp::compute(const Pending& pending) {
     if (pending.op == WarpOp::any) return give_all(votes != 0);
     if (pending.op == WarpOp::all) return give_all(votes == pending.arrived);
     give_all(reduce(pending));
+}
+
+bool Warp::act() const {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    const auto of = [](std::uint64_t lane) { return reinterpret_cast<unit::Together*>(lane)->act; };
+    const auto first = of(values_[0]);
+    return std::ranges::all_of(values_, [&](std::uint64_t lane) { return of(lane) == first; }) &&
+           first(values_.data());
 }
 
 void Warp::shuffle(const Pending& pending) {

@@ -72,6 +72,7 @@ class Warp {
     std::uint64_t reduce(const Pending& pending) const;
     void match(const Pending& pending);
     void shuffle(const Pending& pending);
+    bool act() const;
 
     unsigned exited_ = 0;
     unsigned pending_count_ = 0;

@@ -73,6 +73,7 @@ std::uint64_t Detector::end_launch() {
 
 void Detector::begin_block() {
     resolve_pending();
+    forget_async();
     const dim3& block = unit::state.block_dim;
     happens_before_.begin_block(unit::state.block_index, block.x * block.y * block.z);
     first_arrival_ = {};

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -61,6 +62,8 @@ class Detector {
         unit::Place place;
     };
     void check_mask(const WarpMask& warp);
+    void arrive_at_named_barrier(unsigned id);
+    void leave_named_barrier(unsigned id);
     void shuffle_from_absent_lane(unsigned source_lane, unit::Place place);
 
     // The compiled code's side.
@@ -71,6 +74,18 @@ class Detector {
     void arrive_at_barrier(unit::Place place);
     void place_shared(const void* address, std::size_t bytes, std::size_t element_bytes,
                       const char* function);
+    /// A copy that the thread goes on without: its place belongs to no thread until it is waited for.
+    struct AsyncWrite {
+        std::uintptr_t to, from;
+        std::size_t bytes, source_bytes;
+        const void* pc;
+        unsigned rank;
+    };
+    void begin_async(const AsyncWrite& write);
+    /// The running thread has waited for it.
+    void end_async(const AsyncWrite& write);
+    /// No copy is in flight any more, as the block has ended.
+    void forget_async();
     void fence() { happens_before_.fence(unit::state.thread.rank); }
 
     // The harness's side.
@@ -135,7 +150,7 @@ class Detector {
         const Cell& cell = page.cells[index];
         const std::uint32_t first = since(page);
         const unsigned rank = unit::state.thread.rank;
-        if ((page.forbidden[index] & mask) != 0 || !is_clearly_ordered(cell.write, first, rank))
+        if ((page.forbidden[index] & (mask | mask * in_flight_bit)) != 0 || !is_clearly_ordered(cell.write, first, rank))
             return false;
         if constexpr (writes)
             return is_clearly_ordered(cell.read, first, rank) &&
@@ -172,6 +187,10 @@ class Detector {
 
     void check_cells(ShadowPage& page, const Request& request);
     void check_forbidden(const ShadowPage& page, const Request& request);
+    void check_in_flight(const ShadowPage& page, const Request& request);
+    void report_in_flight(const AsyncWrite& write, const Request& request, MemoryKind kind);
+    void mark_in_flight(const AsyncWrite& write, bool in_flight);
+    void access_as(const AsyncWrite& write);
     void check_written(const ShadowPage& page, const Request& request);
     void read_cell(const CellAccess& access);
     void write_cell(const CellAccess& access);
@@ -195,6 +214,7 @@ class Detector {
     void report_foreign_memory(const ShadowPage& page, const Request& request);
     void report_at(FindingKind kind, unit::Place place, const std::string& text);
     std::string memory_text(std::uintptr_t address, MemoryKind kind) const;
+    std::uintptr_t place_of_named_barrier(unsigned id) const;
     std::string where() const;
     static std::string thread_text(unsigned rank);
 
@@ -203,6 +223,7 @@ class Detector {
     Findings findings_;
     std::vector<NamedBuffer> shared_variables_;  ///< of the launch
     std::vector<PendingWrite> pending_;
+    std::multimap<std::uintptr_t, AsyncWrite> in_flight_;  ///< by place
     std::vector<DeferredRace> deferred_;
     std::set<std::pair<std::uint64_t, std::uint64_t>> deferred_pcs_;
     std::set<std::uint64_t> guess_pcs_;  ///< of reads that an atomic of their thread followed

@@ -55,6 +55,7 @@ void Detector::access(const Request& request) {
 
 void Detector::check_cells(ShadowPage& page, const Request& request) {
     check_forbidden(page, request);
+    check_in_flight(page, request);
     if (request.reads && page.kind == MemoryKind::shared && !shared_is_restored_)
         check_written(page, request);
     Access now = access_now(request.pc);

@@ -44,6 +44,8 @@ constexpr unsigned shadow_page_bits = 12;
 constexpr std::size_t shadow_page_bytes = std::size_t{1} << shadow_page_bits;
 constexpr std::size_t cells_per_page = shadow_page_bytes / cell_bytes;
 
+constexpr unsigned in_flight_bit = 1u << cell_bytes;
+
 enum class MemoryKind : std::uint8_t {
     unknown,     ///< neither the device's nor a thread's own: a host pointer
     not_mapped,  ///< beside device memory, or near null: an access ends the process
@@ -57,7 +59,8 @@ struct ShadowPage {
     std::uint64_t generation = 0;
     MemoryKind kind = MemoryKind::unknown;
     std::unique_ptr<Cell[]> cells;
-    /// For each cell the bytes that must not be touched.
+    /// For each cell the bytes that must not be touched; and, `in_flight_bit` times as high, those
+    /// that an asynchronous copy writes.
     std::array<std::uint8_t, cells_per_page> forbidden{};
 
     bool is_checked() const { return kind >= MemoryKind::global; }

@@ -70,5 +70,6 @@ class Stream {
 void rewrite_launches(Stream& stream);
 void rewrite_shared_variables(Stream& stream);
 void rewrite_own_names(Stream& stream);
+void rewrite_inline_ptx(Stream& stream);
 
 }  // namespace gradverify::simt::rewrite

@@ -22,9 +22,9 @@ __global__ void check_value(const float* data) { assert(data[threadIdx.x] < 3.0f
 LAUNCHER(device_assert) { check_value<<<1, call.count>>>(call.data); }
 
 __global__ void with_ptx(unsigned* out) {
-    unsigned lane;
-    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
-    *out = lane;
+    unsigned sum = 1;
+    asm volatile("vadd.u32.u32.u32 %0, %0, %0;" : "+r"(sum));
+    *out = sum;
 }
 LAUNCHER(inline_ptx) { with_ptx<<<1, 1>>>(reinterpret_cast<unsigned*>(call.data)); }
 

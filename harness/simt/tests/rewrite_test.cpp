@@ -199,13 +199,35 @@ TEST_CASE("a dynamic shared array becomes a reference to the launch's memory") {
                    {"DynamicShared<gradverify_type_0_s> s{};"});
 }
 
-TEST_CASE("inline PTX becomes a trap, while labels, empty and system asm stay") {
-    CHECK(rewrite("{ asm volatile(\"mov.u32 %0, 1;\" : \"=r\"(x)); }") ==
-          "{ " + unit + "inline_ptx(\"mov.u32 %0, 1;\"); }");
+TEST_CASE("inline PTX becomes C++, while labels, empty and system asm stay") {
+    check_contains(
+        rewrite("{ asm volatile(\"{ .reg .pred p; setp.lt.s32 p, %1, -5; \"\n \"@!p add.u32 %0, %%tid.x, "
+                "%2; }\" : \"=r\"(x[i ++]) : \"r\"(a + b), \"n\"(3)); }"),
+        {"do { namespace gvp = ::gradverify::simt::ptx; auto& gradverify_place_0_0 = x[i ++];",
+         "std::uint32_t gradverify_operand_0_1 = gvp::get<std::uint32_t>((a + b));",
+         "[[maybe_unused]] bool gradverify_0_0",
+         "gradverify_0_0 = gvp::setp_<gvp::s32, gvp::m_lt>(gradverify_operand_0_1, ",
+         "if (!gradverify_0_0) { gradverify_operand_0_0 = gvp::add_<gvp::u32, 0>("
+         "gvp::register_tid_x(), gvp::Integer{static_cast<std::uint64_t>(3)}); }",
+         "gvp::put(gradverify_place_0_0, gradverify_operand_0_0); } while (false)"});
     for (const char* text : {"{ asm volatile(\"\" ::: \"memory\"); }", "void f() __asm__(\"g\");",
                              "# 1 \"/usr/include/x.h\" 1 3\n{ asm volatile(\"pause;\"); }"}) {
         CHECK(rewrite(text) == text);
     }
+}
+
+TEST_CASE("inline PTX that the cpu device lacks becomes a trap that names the instruction") {
+    for (const auto& [text, instruction] : std::vector<std::pair<std::string, std::string>>{
+             {"wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"},
+             {"mov.u32 %0, %%pm0;", "mov.u32 %0, %pm0"},
+             {"add.u32 %0, nowhere, 1;", "add.u32 %0, nowhere, 1"},
+             {"add.f8 %0, %0, %0;", "add.f8"},
+             {"add.u32 %0, %0;", "add.u32"},
+             {"add.u32 %1, %0, 1;", "add.u32 %1, %0, 1"}}) {
+        CHECK(rewrite("{ asm(\"" + text + "\" : \"+r\"(x)); }") ==
+              "{ " + unit + "inline_ptx(\"" + instruction + "\"); }");
+    }
+    CHECK_THROWS_AS(rewrite("{ asm(\"tcgen05.fence::before_thread_sync;\"); }"), RewriteError);
 }
 
 TEST_CASE("what follows a rewrite over several lines keeps its line") {

@@ -207,10 +207,7 @@ inline unsigned __dp4a(uchar4 a, uchar4 b, unsigned sum) {
            unsigned(a.w * b.w);
 }
 
-// There is one address space: a shared address as a number is the pointer's.
-inline std::size_t __cvta_generic_to_shared(const void* p) {
-    return reinterpret_cast<std::size_t>(p);
-}
+// There is one address space; ptx/shared_window.hpp has the addresses within shared memory.
 inline std::size_t __cvta_generic_to_global(const void* p) {
     return reinterpret_cast<std::size_t>(p);
 }

@@ -32,10 +32,18 @@ struct State {
     dim3 grid_dim;
     std::uint64_t launch = 0;  ///< number of this launch on this OS thread, from 1
     void* dynamic_shared = nullptr;
+    std::size_t dynamic_shared_bytes = 0;  ///< as the launch asked for them
+    /// Where the block's arenas of shared memory begin.
+    const void *static_arena = nullptr, *dynamic_arena = nullptr;
     const std::uint64_t* warp_results = nullptr;  ///< of the block's threads, by rank
     bool in_kernel = false;
     bool is_cooperative = false;  ///< the launch: its blocks may wait for each other
 };
+
+/// Unmapped addresses before an arena of shared memory that are its own; and with these, the arena
+/// and what lies behind it.
+constexpr std::size_t arena_zone_bytes = std::size_t{1} << 20;
+constexpr std::size_t arena_reach_bytes = std::size_t{5} << 19;
 
 /// For variables of the executable, or of a library loaded with it: no call finds their address.
 #define GRADVERIFY_SIMT_STATIC_TLS [[gnu::tls_model("initial-exec")]]
@@ -112,6 +120,13 @@ enum class WarpOp {
     reduce_xor,
     matrix_product,  ///< the value is a lane's WarpProduct
     same_matrix,     ///< all lanes of the warp were given one address
+    together,        ///< the value is the address of a lane's Together
+};
+
+/// What the lanes of a warp do together, once all have come, with the addresses of what each gave.
+/// False where they can't.
+struct Together {
+    bool (*act)(const std::uint64_t* lanes);
 };
 
 /// One lane's part in a product of matrices by its warp (mma.h), sum = a b + c. Lane l owns

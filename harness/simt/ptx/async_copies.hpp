@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The asynchronous copies of the running block's threads that have not been waited for. When each
+// is done is drawn from the schedule: at once, or when its thread waits for it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "harness/simt/execute/executor.hpp"
+
+namespace gradverify::simt {
+
+struct AsyncCopy {
+    void* to;
+    const void* from;
+    unsigned bytes, source_bytes;
+    const void* pc;    ///< of the user's instruction
+    bool is_done;      ///< the bytes are there; only a wait orders them
+    unsigned rank;     ///< of the thread that asked for it
+    unsigned group;    ///< of the thread's groups, from 0; copies of the open one are not committed
+    void perform() const;
+    void touch() const;
+};
+
+class AsyncCopies {
+  public:
+    static AsyncCopies& of_this_thread();
+
+    /// The order of threads decides whether copies are early, late, or either.
+    void begin_launch(const Schedule& schedule, std::uint64_t launch);
+    void add(AsyncCopy copy);
+    void commit(unsigned rank);
+    /// Completes all committed groups of the thread but the last `groups`, in order.
+    void wait(unsigned rank, unsigned groups);
+    /// The same for the copies that are not committed.
+    void wait_all(unsigned rank);
+    /// The block has ended, or is left: what is outstanding is completed.
+    void end_block() {
+        if (has_copies_) [[unlikely]]
+            complete_all();
+    }
+    /// The launch was abandoned.
+    void forget();
+
+  private:
+    struct OfThread {
+        std::vector<AsyncCopy> copies;
+        unsigned open_group = 0;
+    };
+    void complete_before(OfThread& thread, unsigned group);
+    void complete_all();
+
+    std::array<OfThread, max_block_threads> threads_;
+    bool has_copies_ = false;
+    Order order_ = Order::ascending;
+    Random random_;
+};
+
+}  // namespace gradverify::simt

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// mma.sync (PTX ISA, 9.7.14.5): where each lane's registers lie in the matrices, and their product,
+// summed as execute/warp_product.cpp sums it: exact products in order in float, an accumulator of
+// half rounded once; integers wrap or saturate.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <type_traits>
+
+#include "gradverify_simt/forced.hpp"
+
+namespace gradverify::simt::ptx {
+namespace {
+
+constexpr int most_rows = 16, columns = 8, most_depth = 256;
+constexpr int lanes_of_warp = 32;
+
+int bits_of(MatrixElement element) {
+    switch (element) {
+        case MatrixElement::f64: return 64;
+        case MatrixElement::tf32:
+        case MatrixElement::f32:
+        case MatrixElement::s32: return 32;
+        case MatrixElement::f16:
+        case MatrixElement::bf16: return 16;
+        case MatrixElement::s4:
+        case MatrixElement::u4: return 4;
+        case MatrixElement::b1: return 1;
+        default: return 8;
+    }
+}
+
+/// A signed number of the lower bits.
+int signed_of(std::uint32_t bits, int width) {
+    return static_cast<int>(bits << (32 - width)) >> (32 - width);
+}
+
+/// A factor's value from its bits; a single bit is 0 or 1.
+template <class T>
+T factor(MatrixElement element, std::uint64_t bits) {
+    const auto low = static_cast<std::uint32_t>(bits);
+    if constexpr (std::is_same_v<T, double>) {
+        return std::bit_cast<double>(bits);
+    } else if constexpr (std::is_same_v<T, float>) {
+        if (element == MatrixElement::f16) return unit::HalfFormat::to_float(static_cast<std::uint16_t>(low));
+        if (element == MatrixElement::bf16)
+            return unit::Bfloat16Format::to_float(static_cast<std::uint16_t>(low));
+        if (element == MatrixElement::e4m3) return unit::E4m3Format::to_float(static_cast<std::uint8_t>(low));
+        if (element == MatrixElement::e5m2) return unit::E5m2Format::to_float(static_cast<std::uint8_t>(low));
+        const float value = std::bit_cast<float>(low);
+        return value != value ? value : std::bit_cast<float>(low & 0xffffe000u);
+    } else {
+        const bool is_signed = element == MatrixElement::s8 || element == MatrixElement::s4;
+        return is_signed ? signed_of(low, bits_of(element)) : static_cast<int>(low);
+    }
+}
+
+/// MatrixElement `at` of the registers.
+std::uint64_t element_of(const void* registers, int bits, int at) {
+    if (bits == 64) return static_cast<const std::uint64_t*>(registers)[at];
+    const int in_each = 32 / bits;
+    const std::uint32_t one = static_cast<const std::uint32_t*>(registers)[at / in_each];
+    const std::uint32_t mask = bits == 32 ? ~0u : (1u << bits) - 1u;
+    return one >> (at % in_each * bits) & mask;
+}
+
+/// A matrix in rows of `width`.
+template <class T>
+struct Matrices {
+    std::array<T, most_rows * most_depth> a{};
+    std::array<T, most_depth * columns> b{};
+    std::array<T, most_rows * columns> sum{};
+};
+
+/// Registers of A: row l / 4, then 8 rows below; then on by 4 registers' columns. Those of B lie
+/// likewise, in column l / 4.
+template <class T>
+void gather_factors(const MmaForm& form, const MmaLane& lane, int number, Matrices<T>& all) {
+    const int group = number / 4, member = number % 4;
+    const int bits = bits_of(form.a), in_each = bits > 32 ? 1 : 32 / bits;
+    const int halves = form.m / 8;
+    for (int i = 0; i < form.m * form.k / lanes_of_warp; ++i) {
+        const int one = i / in_each;
+        const int row = group + 8 * (one % halves);
+        const int column = one / halves * 4 * in_each + member * in_each + i % in_each;
+        all.a[static_cast<std::size_t>(row * form.k + column)] =
+            factor<T>(form.a, element_of(lane.a, bits, i));
+    }
+    for (int i = 0; i < form.k * columns / lanes_of_warp; ++i) {
+        const int row = i / in_each * 4 * in_each + member * in_each + i % in_each;
+        all.b[static_cast<std::size_t>(row * columns + group)] =
+            factor<T>(form.b, element_of(lane.b, bits, i));
+    }
+}
+
+/// The place of a lane's accumulator `i`: two neighbours of row l / 4, then two 8 rows below.
+std::size_t place_of_sum(int number, int i) {
+    const int row = number / 4 + 8 * (i / 2), column = number % 4 * 2 + i % 2;
+    return static_cast<std::size_t>(row * columns + column);
+}
+
+template <class T>
+T accumulator(const MmaForm& form, const MmaLane& lane, int i) {
+    if constexpr (std::is_same_v<T, float>)
+        if (form.c == MatrixElement::f16)
+            return factor<float>(MatrixElement::f16, element_of(lane.c, 16, i));
+    if constexpr (std::is_same_v<T, float>)
+        return std::bit_cast<float>(static_cast<std::uint32_t>(element_of(lane.c, 32, i)));
+    else if constexpr (std::is_same_v<T, double>)
+        return std::bit_cast<double>(element_of(lane.c, 64, i));
+    else
+        return static_cast<std::int32_t>(element_of(lane.c, 32, i));
+}
+
+template <class T>
+void scatter(const MmaForm& form, const MmaLane& lane, int i, T sum) {
+    if constexpr (std::is_same_v<T, double>) {
+        static_cast<double*>(lane.d)[i] = sum;
+    } else if constexpr (std::is_same_v<T, float>) {
+        if (form.d == MatrixElement::f16)
+            static_cast<std::uint16_t*>(lane.d)[i] = unit::HalfFormat::from_float(sum);
+        else
+            static_cast<std::uint32_t*>(lane.d)[i] = result<f32, 0>(sum);
+    } else {
+        using Limits = std::numeric_limits<std::int32_t>;
+        if (form.saturates)
+            sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
+        static_cast<std::uint32_t*>(lane.d)[i] = static_cast<std::uint32_t>(sum);
+    }
+}
+
+template <class T>
+T product_of(const MmaForm& form, T a, T b) {
+    if constexpr (std::is_same_v<T, std::int64_t>)
+        if (form.a == MatrixElement::b1) return form.has_and ? a & b : a ^ b;
+    return a * b;
+}
+
+/// The columns of a row stay in registers over the depth.
+template <class T>
+void add_products(const MmaForm& form, Matrices<T>& all) {
+    for (int i = 0; i < form.m; ++i) {
+        T* const sums = &all.sum[static_cast<std::size_t>(i * columns)];
+        for (int k = 0; k < form.k; ++k) {
+            const T a = all.a[static_cast<std::size_t>(i * form.k + k)];
+            const T* const b = &all.b[static_cast<std::size_t>(k * columns)];
+            for (int j = 0; j < columns; ++j) sums[j] += product_of(form, a, b[j]);
+        }
+    }
+}
+
+template <class T>
+void multiply_as(const MmaForm& form, const std::array<const MmaLane*, lanes_of_warp>& lanes) {
+    thread_local Matrices<T> all;
+    const int own = form.m * columns / lanes_of_warp;
+    for (int l = 0; l < lanes_of_warp; ++l) {
+        const MmaLane& lane = *lanes[static_cast<std::size_t>(l)];
+        gather_factors(form, lane, l, all);
+        for (int i = 0; i < own; ++i) all.sum[place_of_sum(l, i)] = accumulator<T>(form, lane, i);
+    }
+    add_products(form, all);
+    for (int l = 0; l < lanes_of_warp; ++l)
+        for (int i = 0; i < own; ++i)
+            scatter(form, *lanes[static_cast<std::size_t>(l)], i, all.sum[place_of_sum(l, i)]);
+}
+
+/// What the warp's lanes gave.
+template <class T>
+std::array<T*, lanes_of_warp> records(const std::uint64_t* lanes) {
+    std::array<T*, lanes_of_warp> all;
+    std::transform(lanes, lanes + lanes_of_warp, all.begin(), [](std::uint64_t lane) {
+        return reinterpret_cast<T*>(lane);  // NOLINT(performance-no-int-to-ptr)
+    });
+    return all;
+}
+
+}  // namespace
+
+extern "C" {
+
+bool gradverify_simt_mma(const std::uint64_t* lanes) {
+    const auto all = records<const MmaLane>(lanes);
+    const MmaForm& form = *all[0]->form;
+    if (!std::ranges::all_of(all, [&](const MmaLane* one) { return *one->form == form; }))
+        return false;
+    if (form.a == MatrixElement::f64) multiply_as<double>(form, all);
+    else if (form.d == MatrixElement::s32) multiply_as<std::int64_t>(form, all);
+    else multiply_as<float>(form, all);
+    return true;
+}
+
+bool gradverify_simt_matrix_rows(const std::uint64_t* lanes) {
+    const auto all = records<MatrixRow>(lanes);
+    for (std::size_t l = 0; l < all.size(); ++l)
+        for (std::size_t i = 0; i < 8; ++i)
+            all[l]->elements[i] = all[i / 2 * 8 + l / 4]->row + (l % 4 * 2 + i % 2) * 2;
+    return true;
+}
+
+bool gradverify_simt_matrix_columns(const std::uint64_t* lanes) {
+    const auto all = records<MatrixRow>(lanes);
+    for (std::size_t l = 0; l < all.size(); ++l)
+        for (std::size_t i = 0; i < 8; ++i)
+            all[l]->elements[i] = all[i / 2 * 8 + l % 4 * 2 + i % 2]->row + l / 4 * 2;
+    return true;
+}
+
+}  // extern "C"
+
+}  // namespace gradverify::simt::ptx

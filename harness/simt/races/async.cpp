@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asynchronous copies for the race detector. One counts as its thread's write when it is asked for
+// and when it has been waited for; between, its place is in flight, and every access is a race.
+#include "harness/simt/execute/executor.hpp"
+#include "harness/simt/races/detector.hpp"
+
+namespace gradverify::simt {
+
+void Detector::access_as(const AsyncWrite& write) {
+    if (write.source_bytes > 0)
+        access({write.from, write.source_bytes, write.pc, true, false});
+    access({write.to, write.bytes, write.pc, false, true});
+}
+
+void Detector::begin_async(const AsyncWrite& write) {
+    access_as(write);
+    in_flight_.emplace(write.to, write);
+    mark_in_flight(write, true);
+}
+
+void Detector::end_async(const AsyncWrite& write) {
+    auto [first, last] = in_flight_.equal_range(write.to);
+    while (first != last && first->second.rank != write.rank) ++first;
+    if (first != last) in_flight_.erase(first);
+    mark_in_flight(write, false);
+    access_as(write);
+    // What else is in flight there stays so.
+    for (const auto& [to, other] : in_flight_)
+        if (to < write.to + write.bytes && write.to < to + other.bytes) mark_in_flight(other, true);
+}
+
+void Detector::forget_async() {
+    for (const auto& [to, write] : in_flight_) mark_in_flight(write, false);
+    in_flight_.clear();
+}
+
+void Detector::mark_in_flight(const AsyncWrite& write, bool in_flight) {
+    for_each_cell(write.to, write.to + write.bytes, [&](std::uintptr_t cell, unsigned bytes) {
+        std::uint8_t& marks = shadow_.page_of(cell).forbidden[Shadow::cell_index(cell)];
+        const unsigned mark = bytes * in_flight_bit;
+        marks = static_cast<std::uint8_t>(in_flight ? marks | mark : marks & ~mark);
+    });
+}
+
+void Detector::check_in_flight(const ShadowPage& page, const Request& request) {
+    if (in_flight_.empty()) return;
+    bool any = false;
+    for_each_cell(request.address, request.end(), [&](std::uintptr_t cell, unsigned bytes) {
+        any = any || (page.forbidden[Shadow::cell_index(cell)] & bytes * in_flight_bit) != 0;
+    });
+    if (!any) return;
+    for (const auto& [to, write] : in_flight_)
+        if (to < request.end() && request.address < to + write.bytes)
+            return report_in_flight(write, request, page.kind);
+}
+
+void Detector::report_in_flight(const AsyncWrite& write, const Request& request, MemoryKind kind) {
+    const std::string here = line_of(std::uint64_t{reinterpret_cast<std::uintptr_t>(request.pc)});
+    const std::string there = line_of(std::uint64_t{reinterpret_cast<std::uintptr_t>(write.pc)});
+    findings_.add({FindingKind::race, here, there}, [&] {
+        return "data race on " + memory_text(std::max(request.address, write.to), kind) +
+               (kind == MemoryKind::shared ? " in shared memory: " : ": ") +
+               thread_text(unit::state.thread.rank) +
+               (request.writes ? " writes it at " : " reads it at ") + here + ", while " +
+               thread_text(write.rank) + "'s asynchronous copy of " + there +
+               " may still write it: that thread has not waited for the copy's group" + where();
+    });
+}
+
+}  // namespace gradverify::simt

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// An asm statement becomes a block of C++: its operands as registers, its instructions as calls of
+// gradverify_simt/ptx/. One that the CPU device lacks becomes a trap that names it and its line, so
+// that the file's other kernels run. Left alone are system headers, asm labels, and the empty
+// string (a barrier for the compiler).
+#include <optional>
+#include <string>
+
+#include "harness/simt/rewrite/ptx.hpp"
+#include "harness/simt/rewrite/rewrite.hpp"
+#include "harness/simt/rewrite/stream.hpp"
+
+namespace gradverify::simt::rewrite {
+namespace {
+
+/// A label, as in `void f() asm("name");`, follows a declarator.
+bool is_statement(const Stream& stream, std::size_t word, std::size_t open) {
+    if (word == 0 || open != word + 1) return true;
+    const Token& before = stream.at(word - 1);
+    if (before.is_any({";", "{", "}", ":", "else", "do"})) return true;
+    return before.is(")") && stream.at(open + 1).text.find(';') != std::string_view::npos;
+}
+
+/// The characters of a string literal.
+void append_literal(std::string& text, std::string_view literal) {
+    const std::size_t open = literal.find('"');
+    if (literal.substr(0, open).ends_with('R')) {
+        const std::size_t begin = literal.find('(') + 1;
+        text += literal.substr(begin, literal.rfind(')') - begin);
+        return;
+    }
+    for (std::size_t i = open + 1; i + 1 < literal.size(); ++i) {
+        if (literal[i] != '\\') {
+            text += literal[i];
+            continue;
+        }
+        const char escaped = literal[++i];
+        text += escaped == 'n' ? '\n' : escaped == 't' || escaped == 'r' ? ' ' : escaped;
+    }
+}
+
+/// The tokens as they stand, on one line.
+std::string one_line(const Stream& stream, Range range) {
+    std::string text;
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+        const std::string_view next = stream.at(i).text;
+        const bool touches = i > range.begin && stream.at(i - 1).text.end() == next.begin();
+        if (!text.empty() && !touches) text += ' ';
+        text += next;
+    }
+    return text;
+}
+
+/// `"=r"(expression)`
+struct Operand {
+    std::string constraint, expression;
+    bool is_output() const { return constraint.find_first_of("=+") != std::string::npos; }
+    bool is_input() const { return constraint.find('=') == std::string::npos; }
+    std::string register_type() const {
+        switch (constraint.empty() ? ' ' : constraint.back()) {
+            case 'r':
+            case 'f': return "std::uint32_t";
+            case 'l':
+            case 'd': return "std::uint64_t";
+            case 'h': return "std::uint16_t";
+            case 'b': return "bool";
+            case 'q': return "unsigned __int128";
+            default: return "";
+        }
+    }
+};
+
+struct Asm {
+    Range range;
+    std::string text;
+    std::vector<Operand> operands;
+};
+
+/// The operands from `at`, which is a `:`, to the second of their lists.
+std::vector<Operand> operands_from(const Stream& stream, std::size_t at, std::size_t close) {
+    std::vector<Operand> operands;
+    for (int lists = 0; at < close && lists < 2; ++lists) {
+        // Without outputs, `::` is one token.
+        if (stream.is(at, "::")) ++lists;
+        ++at;
+        while (at < close && stream.at(at).kind == TokenKind::text) {
+            Operand operand;
+            for (; stream.at(at).kind == TokenKind::text; ++at)
+                append_literal(operand.constraint, stream.at(at).text);
+            const std::size_t end = stream.closing(at);
+            operand.expression = one_line(stream, {at + 1, end});
+            operands.push_back(std::move(operand));
+            at = end + 1;
+            if (stream.is(at, ",")) ++at;
+        }
+        if (!stream.at(at).is_any({":", "::"})) break;
+    }
+    return operands;
+}
+
+std::optional<Asm> asm_at(const Stream& stream, std::size_t word) {
+    std::size_t open = word + 1;
+    while (stream.at(open).is_any({"volatile", "__volatile__", "__volatile", "inline", "goto"}))
+        ++open;
+    if (!stream.is(open, "(")) return std::nullopt;
+    const std::size_t close = stream.matching(open);
+    if (!is_statement(stream, word, open) || stream.at(open + 1).kind != TokenKind::text)
+        return std::nullopt;
+    Asm found{.range = {word, close + 1}, .text = "", .operands = {}};
+    std::size_t at = open + 1;
+    for (; stream.at(at).kind == TokenKind::text; ++at) append_literal(found.text, stream.at(at).text);
+    if (found.text.empty()) return std::nullopt;
+    found.operands = operands_from(stream, at, close);
+    return found;
+}
+
+/// `%%` is a `%`, and `%=` a number that no other asm statement has.
+std::string with_number(const std::string& text, const std::string& number) {
+    std::string result;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%' || i + 1 == text.size() || (text[i + 1] != '%' && text[i + 1] != '=')) {
+            result += text[i];
+            continue;
+        }
+        result += text[++i] == '%' ? "%" : number;
+    }
+    return result;
+}
+
+/// **Errors** PtxUnserved.
+std::string translated(const Asm& statement, const std::string& number) {
+    std::vector<PtxOperand> operands;
+    std::string begin = "do { namespace gvp = ::gradverify::simt::ptx; ", end;
+    for (std::size_t i = 0; i < statement.operands.size(); ++i) {
+        const Operand& operand = statement.operands[i];
+        const std::string suffix = number + "_" + std::to_string(i);
+        const std::string name = "gradverify_operand_" + suffix;
+        const std::string type = operand.register_type();
+        const char last = operand.constraint.empty() ? ' ' : operand.constraint.back();
+        if (last == 'n') {
+            operands.push_back({.text = "gvp::Integer{static_cast<std::uint64_t>(" +
+                                        operand.expression + ")}"});
+            continue;
+        }
+        if (type.empty()) throw PtxUnserved("an operand \"" + operand.constraint + "\"");
+        operands.push_back({.text = name, .is_register = operand.is_output()});
+        const std::string place = "gradverify_place_" + suffix;
+        if (operand.is_output()) {
+            begin += "auto& " + place + " = " + operand.expression + "; ";
+            end += " gvp::put(" + place + ", " + name + ");";
+        }
+        const std::string value = operand.is_output() ? place : "(" + operand.expression + ")";
+        begin += type + " " + name + " = " +
+                 (operand.is_input() ? "gvp::get<" + type + ">(" + value + ")"
+                                     : "static_cast<" + type + ">(-1)") +
+                 "; ";
+    }
+    const std::string text = with_number(statement.text, number);
+    const PtxProgram program = parse_ptx(text, operands, number);
+    for (const auto& [type, name] : program.registers)
+        begin += "[[maybe_unused]] " + type + " " + name + " = static_cast<" + type + ">(-1); ";
+    for (const PtxStatement& one : program.statements) {
+        if (!one.label.empty()) begin += one.label + ": ; ";
+        if (one.opcode.empty()) continue;
+        const std::string cpp = cpp_of(one);
+        begin += one.guard.empty() ? cpp + " " : "if (" + one.guard + ") { " + cpp + " } ";
+    }
+    return begin + end + " } while (false)";
+}
+
+/// A C++ string literal.
+std::string quoted(const std::string& text) {
+    std::string literal = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') literal += '\\';
+        literal += c == '\n' ? ' ' : c;
+    }
+    return literal + "\"";
+}
+
+}  // namespace
+
+void rewrite_inline_ptx(Stream& stream) {
+    std::size_t number = 0;
+    for (std::size_t i = 0; i < stream.size(); ++i) {
+        const bool is_asm = stream.at(i).is_any({"asm", "__asm__", "__asm"});
+        if (!is_asm || stream.at(i).in_system_header) continue;
+        const std::optional<Asm> found = asm_at(stream, i);
+        if (!found) continue;
+        std::string text;
+        try {
+            text = translated(*found, std::to_string(number++));
+        } catch (const PtxUnserved& instruction) {
+            const std::string what = instruction.what();
+            if (what.starts_with("tcgen05"))
+                stream.fail(i, "inline PTX that the cpu device does not have: " + what);
+            text = "::gradverify::simt::unit::inline_ptx(" + quoted(what) + ")";
+        }
+        stream.replace({found->range, std::move(text)});
+        i = found->range.end - 1;
+    }
+}
+
+}  // namespace gradverify::simt::rewrite

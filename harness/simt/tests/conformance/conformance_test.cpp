@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every form gives on each device what plain C++ says, where it says something, and the bits that
+// the other device gives: equal but for NaNs, and near for approximations.
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <iostream>
+#include <map>
+
+#include "harness/simt/include/gradverify_simt/narrow_float.hpp"
+#include "harness/simt/simt.hpp"
+#include "harness/simt/tests/conformance/forms.hpp"
+
+namespace conformance {
+namespace {
+
+using Forms = std::map<std::string, Form>;
+
+std::map<std::string, Forms>& forms() {
+    static std::map<std::string, Forms> all;
+    return all;
+}
+std::map<std::string, int (*)()>& devices() {
+    static std::map<std::string, int (*)()> all;
+    return all;
+}
+
+bool contains(const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::uint64_t next_random(std::uint64_t& state) {  // splitmix64
+    std::uint64_t z = state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/// Numbers at the borders of integers and floats of this width.
+std::vector<std::uint64_t> edges_of(char constraint) {
+    if (constraint == 'h')
+        return {0, 1, 2, 3, 0x7fff, 0x8000, 0x8001, 0xffff, 0x0400, 0x03ff, 0x3c00, 0xbc00, 0x3555,
+                0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x3f80, 0x7f7f, 0x7f80, 0xff80, 0x4248};
+    if (constraint == 'r')
+        return {0,          1,          2,          5,          31,         32,         33,
+                0xff,       0xffff,     0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0x3f800000,
+                0xbf800000, 0x3f7fffff, 0x3effffff, 0x40490fdb, 0x00800000, 0x007fffff, 0x7f7fffff,
+                0x7f800000, 0xff800000, 0x7fc00000, 0x4b000001, 0x477fe000, 0x477ff000, 0x33800000,
+                0x3c003c00, 0x7bff0400, 0xfc007e00, 0x03ff8001, 0xbf000000, 0x4f000000, 0x43e10000};
+    return {0,
+            1,
+            63,
+            64,
+            0x7fffffffffffffff,
+            0x8000000000000000,
+            0xffffffffffffffff,
+            0x3ff0000000000000,
+            0xbff0000000000001,
+            0x7fefffffffffffff,
+            0x7ff0000000000000,
+            0xfff0000000000000,
+            0x7ff8000000000000,
+            0x0010000000000000,
+            0x000fffffffffffff,
+            0x41dfffffffc00000,
+            0x41e0000000000000,
+            0x36a0000000000000,
+            0x47efffffe0000000,
+            0x47effffff0000000,
+            0x3fe0000000000000,
+            0x4059000000000000};
+}
+
+/// A number of about ordinary size half of the time, when it is read as a float.
+std::uint64_t draw(std::uint64_t& state, char constraint) {
+    const std::uint64_t bits = next_random(state);
+    if (next_random(state) % 2 == 0) return bits;
+    const double value = (static_cast<double>(bits % 2000001) - 1e6) / 65536.0;
+    if (constraint == 'l') return std::bit_cast<std::uint64_t>(value);
+    if (constraint == 'r') return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    return gradverify::simt::unit::HalfFormat::from_float(static_cast<float>(value));
+}
+
+std::vector<Operands> operands_of(const Form& form) {
+    std::vector<Operands> all;
+    std::uint64_t state = 7;
+    const auto constraint = [&](std::size_t i) { return i < form.inputs.size() ? form.inputs[i] : 'r'; };
+    for (const std::uint64_t a : edges_of(constraint(0)))
+        for (const std::uint64_t b : edges_of(constraint(1))) {
+            const auto third = edges_of(constraint(2));
+            all.push_back({a, b, third[next_random(state) % third.size()]});
+        }
+    for (int i = 0; i < 2000; ++i)
+        all.push_back({draw(state, constraint(0)), draw(state, constraint(1)),
+                       draw(state, constraint(2))});
+    return all;
+}
+
+/// The first type in the opcode is the result's.
+std::string result_type(const std::string& text) {
+    std::string part;
+    for (std::size_t at = 0; at <= text.size(); ++at) {
+        if (at < text.size() && text[at] != '.') {
+            part += text[at];
+            continue;
+        }
+        if (part == "f16" || part == "bf16" || part == "f32" || part == "f64" || part == "f16x2" ||
+            part == "bf16x2" || part == "tf32")
+            return part;
+        part.clear();
+    }
+    return "";
+}
+
+bool is_approximate(const std::string& text) {
+    return contains(text, ".approx") || contains(text, ".full");
+}
+
+/// What a result is worth, one number for each half of a pair.
+std::vector<double> values(const std::string& type, std::uint64_t bits) {
+    using gradverify::simt::unit::Bfloat16Format;
+    using gradverify::simt::unit::HalfFormat;
+    const auto low = static_cast<std::uint16_t>(bits), high = static_cast<std::uint16_t>(bits >> 16);
+    if (type == "f64") return {std::bit_cast<double>(bits)};
+    if (type == "f32" || type == "tf32")
+        return {double{std::bit_cast<float>(static_cast<std::uint32_t>(bits))}};
+    if (type == "f16") return {double{HalfFormat::to_float(low)}};
+    if (type == "bf16") return {double{Bfloat16Format::to_float(low)}};
+    if (type == "f16x2") return {double{HalfFormat::to_float(low)}, double{HalfFormat::to_float(high)}};
+    return {double{Bfloat16Format::to_float(low)}, double{Bfloat16Format::to_float(high)}};
+}
+
+bool agree(const std::string& text, std::uint64_t got, std::uint64_t want) {
+    const std::string type = result_type(text);
+    if (got == want) return true;
+    if (type.empty()) return false;
+    // As the PTX ISA bounds approximations: 2 units in float; tanh, and halves, by 2^-10.
+    const bool is_coarse = contains(text, "tanh") || type != "f32";
+    const double relative = is_approximate(text) ? (is_coarse ? 0x1p-9 : 0x1p-20) : 0.0;
+    const double absolute = contains(text, "sin") || contains(text, "cos") || contains(text, "lg2")
+                                ? 0x1p-20
+                                : 0.0;
+    const auto first = values(type, got), second = values(type, want);
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        const double a = first[i], b = second[i];
+        if (a != a && b != b) continue;
+        if (!is_approximate(text) && !(a == b && type.ends_with("x2") && std::signbit(a) == std::signbit(b)))
+            return false;
+        if (is_approximate(text) && !(a == b || std::abs(a - b) <= relative * std::abs(b) + absolute))
+            return false;
+    }
+    return true;
+}
+
+/// Sines of large angles are left open.
+bool is_bounded(const Form& form, const Operands& of) {
+    if (!contains(form.text, "sin") && !contains(form.text, "cos")) return true;
+    return std::abs(std::bit_cast<float>(static_cast<std::uint32_t>(of.a))) <= 3.14f;
+}
+
+std::string hex(std::uint64_t value) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+    return text;
+}
+
+/// Differences are counted, and the first is shown.
+void compare(const Form& form, const std::vector<Operands>& operands,
+             const std::vector<std::uint64_t>& got, const std::vector<std::uint64_t>& want) {
+    std::size_t different = 0;
+    std::string first;
+    REQUIRE(got.size() == want.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        if (!is_bounded(form, operands[i]) || agree(form.text, got[i], want[i])) continue;
+        if (different++ == 0)
+            first = hex(operands[i].a) + ", " + hex(operands[i].b) + ", " + hex(operands[i].c) +
+                    ": got " + hex(got[i]) + ", want " + hex(want[i]);
+    }
+    CAPTURE(form.text);
+    CAPTURE(first);
+    CHECK(different == 0);
+}
+
+void compare_with_plain(const std::string& device) {
+    for (const auto& [text, form] : forms()[device]) {
+        if (form.want == nullptr) continue;
+        const std::vector<Operands> operands = operands_of(form);
+        std::vector<std::uint64_t> want;
+        for (const Operands& of : operands) {
+            const std::uint64_t mask = ~std::uint64_t{0} >> (64 - form.result_bits);
+            want.push_back(form.want(of) & mask);
+        }
+        compare(form, operands, form.run(operands), want);
+        CHECK(gradverify::simt::take_error() == "");
+    }
+}
+
+}  // namespace
+
+bool add(const char* device, const Form& form) {
+    return forms()[device].emplace(form.text, form).second;
+}
+bool add_device(const char* device, int (*count)()) {
+    return devices().emplace(device, count).second;
+}
+
+TEST_CASE("on the cpu device every form is what plain C++ says") {
+    CHECK(forms()["cpu"].size() > 100);
+    compare_with_plain("cpu");
+}
+
+TEST_CASE("the race detector finds nothing in any form") {
+    if (!devices().contains("cpu-checked")) return;
+    compare_with_plain("cpu-checked");
+    CHECK(gradverify::simt::take_findings().empty());
+}
+
+TEST_CASE("on a GPU every form gives the cpu device's bits") {
+    if (!devices().contains("cuda") || devices()["cuda"]() == 0) {
+        MESSAGE("not run: no device cuda");
+        return;
+    }
+    compare_with_plain("cuda");
+    for (const auto& [text, form] : forms()["cuda"]) {
+        const std::vector<Operands> operands = operands_of(form);
+        compare(form, operands, forms()["cpu"].at(text).run(operands), form.run(operands));
+    }
+    std::cout << forms()["cuda"].size() << " forms of PTX compared\n";
+}
+
+}  // namespace conformance
