@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "gradverify_simt/language.hpp"
 #include "gradverify_simt/narrow_float.hpp"
 #include "gradverify_simt/vector_types.hpp"
 

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "gradverify_simt/language.hpp"
+
 namespace gradverify::simt::unit {
 
 enum class Rounding { nearest, toward_zero, up, down };

@@ -54,7 +54,7 @@ inline float to_odd(Exact exact) {
     if constexpr (std::is_same_v<Exact, double>) return unit::to_odd_float(exact);
     const auto cut = directed_from(static_cast<float>(exact), exact, Rounding::toward_zero);
     const bool is_exact = static_cast<long double>(cut) == static_cast<long double>(exact);
-    return is_exact ? cut : std::bit_cast<float>(std::bit_cast<std::uint32_t>(cut) | 1u);
+    return is_exact ? cut : unit::bit_cast<float>(unit::bit_cast<std::uint32_t>(cut) | 1u);
 }
 
 /// .satfinite of a half: the largest number in place of an infinity.
@@ -72,7 +72,7 @@ inline std::uint16_t narrow(float x) {
 /// 11 digits: .rna away from zero at ties, .rn to even, .rz cuts.
 template <Modifiers m>
 inline std::uint32_t to_tf32(std::uint32_t bits) {
-    const float x = std::bit_cast<float>(bits);
+    const float x = unit::bit_cast<float>(bits);
     if (x != x) return 0x7fffffffu;
     if (has(m, m_relu) && (bits >> 31 != 0)) return 0;
     if (std::isinf(x)) return has(m, m_satfinite) ? (bits & 0x80000000u) | 0x7f7fe000u : bits;

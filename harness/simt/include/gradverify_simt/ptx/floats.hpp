@@ -38,10 +38,10 @@ using Format =
 template <class T, Modifiers m>
 inline auto value(Bits<T> bits) {
     if constexpr (std::is_same_v<T, f64>) {
-        return std::bit_cast<double>(bits);
+        return unit::bit_cast<double>(bits);
     } else if constexpr (std::is_same_v<T, f32>) {
         if (has(m, m_ftz) && (bits & 0x7f800000u) == 0) bits &= 0x80000000u;
-        return std::bit_cast<float>(bits);
+        return unit::bit_cast<float>(bits);
     } else {
         if (std::is_same_v<T, f16> && has(m, m_ftz) && (bits & 0x7c00u) == 0)
             bits = static_cast<std::uint16_t>(bits & 0x8000u);
@@ -55,10 +55,10 @@ inline Bits<T> result(std::conditional_t<std::is_same_v<T, f64>, double, float> 
     if constexpr (has(m, m_sat)) x = x > 0 ? (x < 1 ? x : 1) : 0;
     if constexpr (has(m, m_relu)) x = x > 0 || x != x ? x : 0;
     if constexpr (std::is_same_v<T, f64>) {
-        return std::bit_cast<std::uint64_t>(x);
+        return unit::bit_cast<std::uint64_t>(x);
     } else if constexpr (std::is_same_v<T, f32>) {
         if (x != x) return 0x7fffffffu;
-        return std::bit_cast<std::uint32_t>(value<f32, m>(std::bit_cast<std::uint32_t>(x)));
+        return unit::bit_cast<std::uint32_t>(value<f32, m>(unit::bit_cast<std::uint32_t>(x)));
     } else {
         const std::uint16_t bits = Format<T>::from_float(x);
         const bool flushes = std::is_same_v<T, f16> && has(m, m_ftz) && (bits & 0x7c00u) == 0;

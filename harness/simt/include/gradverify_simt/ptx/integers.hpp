@@ -103,17 +103,18 @@ inline Bits<T> sad_(Bits<T> a, Bits<T> b, Bits<T> c) {
 /// 9.7.1.14 popc, 9.7.1.15 clz, 9.7.1.16 bfind, 9.7.1.17 fns, 9.7.1.18 brev.
 template <class T, Modifiers = 0>
 inline std::uint32_t popc_(Bits<T> a) {
-    return static_cast<std::uint32_t>(std::popcount(a));
+    return static_cast<std::uint32_t>(__builtin_popcountll(a));
 }
 template <class T, Modifiers = 0>
 inline std::uint32_t clz_(Bits<T> a) {
-    return static_cast<std::uint32_t>(std::countl_zero(a));
+    if (a == 0) return static_cast<std::uint32_t>(width<T>);
+    return static_cast<std::uint32_t>(__builtin_clzll(a) - 64 + width<T>);
 }
 template <class T, Modifiers m>
 inline std::uint32_t bfind_(Bits<T> a) {
     if (as<T>(a) < 0) a = static_cast<Bits<T>>(~a);
     if (a == 0) return ~0u;
-    const auto zeros = static_cast<std::uint32_t>(std::countl_zero(a));
+    const std::uint32_t zeros = clz_<T>(a);
     return has(m, m_shiftamt) ? zeros : static_cast<std::uint32_t>(width<T>) - 1u - zeros;
 }
 template <class T, Modifiers = 0>

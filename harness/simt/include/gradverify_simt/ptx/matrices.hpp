@@ -15,7 +15,10 @@ struct MmaForm {
     MatrixElement a, b, c, d;
     bool saturates;
     bool has_and;  ///< of single bits: and, else xor
-    bool operator==(const MmaForm&) const = default;
+    bool operator==(const MmaForm& x) const {
+        return m == x.m && n == x.n && k == x.k && a == x.a && b == x.b && c == x.c && d == x.d &&
+               saturates == x.saturates && has_and == x.has_and;
+    }
 };
 /// One lane's registers.
 struct MmaLane {

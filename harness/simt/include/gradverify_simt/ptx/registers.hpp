@@ -4,10 +4,11 @@
 #pragma once
 #pragma GCC system_header
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+
+#include "gradverify_simt/language.hpp"
 
 namespace gradverify::simt::ptx {
 
@@ -108,9 +109,9 @@ struct Integer {
 struct Real {
     double value;
     constexpr operator std::uint32_t() const {
-        return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+        return unit::bit_cast<std::uint32_t>(static_cast<float>(value));
     }
-    constexpr operator std::uint64_t() const { return std::bit_cast<std::uint64_t>(value); }
+    constexpr operator std::uint64_t() const { return unit::bit_cast<std::uint64_t>(value); }
 };
 
 /// The register of an operand of the asm statement, and back; `T` is the C++ variable's type.

@@ -87,7 +87,7 @@ GRADVERIFY_SIMT_REDUX(xor)
 /// 9.7.13.14 elect.sync: the lowest lane of the mask.
 inline std::uint32_t elect_sync(std::uint32_t members, bool* p, GRADVERIFY_SIMT_PLACE) {
     const std::uint32_t there = __ballot_sync(members, 1, file, line);
-    const auto leader = static_cast<std::uint32_t>(std::countr_zero(there));
+    const auto leader = static_cast<std::uint32_t>(__builtin_ctz(there));
     if (p != nullptr) *p = leader == unit::lane();
     return leader;
 }
