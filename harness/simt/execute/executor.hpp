@@ -194,7 +194,8 @@ class Executor : private BlockThreads {
     void barrier(unit::Place place);
     /// Waits for all blocks of a cooperative launch.
     void grid_barrier(unit::Place place);
-    /// Barrier `id` for `count` threads, 0 for all of the block; a thread may arrive without waiting.
+    /// Barrier `id` for `count` threads, 0 for all of the block; a thread may arrive without
+    /// waiting.
     void named_barrier(unsigned id, unsigned count, bool waits, unit::Place place);
     int barrier_vote(unit::BarrierVote vote, int predicate, unit::Place place);
     /// Static, as all arguments then fit in registers.

@@ -175,7 +175,8 @@ void Executor::named_barrier(unsigned id, unsigned count, bool waits, unit::Plac
     if (count == 0) count = threads_;
     if (id >= named_barriers || count % warp_lanes != 0 || count > max_block_threads) {
         trap(cudaErrorIllegalInstruction,
-             {"a barrier whose number is not below 16, or whose threads are not whole warps"}, place);
+             {"a barrier whose number is not below 16, or whose threads are not whole warps"},
+             place);
     }
     NamedBarrier& barrier = named_barriers_[id];
     if (detecting != nullptr) [[unlikely]]

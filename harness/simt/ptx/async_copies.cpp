@@ -99,8 +99,7 @@ void AsyncCopies::forget() {
 namespace gradverify::simt::ptx {
 extern "C" {
 
-void gradverify_simt_copy_async(void* to, const void* from, unsigned bytes,
-                                unsigned source_bytes) {
+void gradverify_simt_copy_async(void* to, const void* from, unsigned bytes, unsigned source_bytes) {
     AsyncCopies::of_this_thread().add({.to = to,
                                        .from = from,
                                        .bytes = bytes,

@@ -15,10 +15,10 @@ struct AsyncCopy {
     void* to;
     const void* from;
     unsigned bytes, source_bytes;
-    const void* pc;    ///< of the user's instruction
-    bool is_done;      ///< the bytes are there; only a wait orders them
-    unsigned rank;     ///< of the thread that asked for it
-    unsigned group;    ///< of the thread's groups, from 0; copies of the open one are not committed
+    const void* pc;  ///< of the user's instruction
+    bool is_done;    ///< the bytes are there; only a wait orders them
+    unsigned rank;   ///< of the thread that asked for it
+    unsigned group;  ///< of the thread's groups, from 0; copies of the open one are not committed
     void perform() const;
     void touch() const;
 };

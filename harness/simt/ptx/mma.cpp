@@ -18,16 +18,22 @@ constexpr int lanes_of_warp = 32;
 
 int bits_of(MatrixElement element) {
     switch (element) {
-        case MatrixElement::f64: return 64;
+        case MatrixElement::f64:
+            return 64;
         case MatrixElement::tf32:
         case MatrixElement::f32:
-        case MatrixElement::s32: return 32;
+        case MatrixElement::s32:
+            return 32;
         case MatrixElement::f16:
-        case MatrixElement::bf16: return 16;
+        case MatrixElement::bf16:
+            return 16;
         case MatrixElement::s4:
-        case MatrixElement::u4: return 4;
-        case MatrixElement::b1: return 1;
-        default: return 8;
+        case MatrixElement::u4:
+            return 4;
+        case MatrixElement::b1:
+            return 1;
+        default:
+            return 8;
     }
 }
 
@@ -43,11 +49,14 @@ T factor(MatrixElement element, std::uint64_t bits) {
     if constexpr (std::is_same_v<T, double>) {
         return std::bit_cast<double>(bits);
     } else if constexpr (std::is_same_v<T, float>) {
-        if (element == MatrixElement::f16) return unit::HalfFormat::to_float(static_cast<std::uint16_t>(low));
+        if (element == MatrixElement::f16)
+            return unit::HalfFormat::to_float(static_cast<std::uint16_t>(low));
         if (element == MatrixElement::bf16)
             return unit::Bfloat16Format::to_float(static_cast<std::uint16_t>(low));
-        if (element == MatrixElement::e4m3) return unit::E4m3Format::to_float(static_cast<std::uint8_t>(low));
-        if (element == MatrixElement::e5m2) return unit::E5m2Format::to_float(static_cast<std::uint8_t>(low));
+        if (element == MatrixElement::e4m3)
+            return unit::E4m3Format::to_float(static_cast<std::uint8_t>(low));
+        if (element == MatrixElement::e5m2)
+            return unit::E5m2Format::to_float(static_cast<std::uint8_t>(low));
         const float value = std::bit_cast<float>(low);
         return value != value ? value : std::bit_cast<float>(low & 0xffffe000u);
     } else {
@@ -124,8 +133,7 @@ void scatter(const MmaForm& form, const MmaLane& lane, int i, T sum) {
             static_cast<std::uint32_t*>(lane.d)[i] = result<f32, 0>(sum);
     } else {
         using Limits = std::numeric_limits<std::int32_t>;
-        if (form.saturates)
-            sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
+        if (form.saturates) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
         static_cast<std::uint32_t*>(lane.d)[i] = static_cast<std::uint32_t>(sum);
     }
 }
@@ -184,9 +192,12 @@ bool gradverify_simt_mma(const std::uint64_t* lanes) {
     const MmaForm& form = *all[0]->form;
     if (!std::ranges::all_of(all, [&](const MmaLane* one) { return *one->form == form; }))
         return false;
-    if (form.a == MatrixElement::f64) multiply_as<double>(form, all);
-    else if (form.d == MatrixElement::s32) multiply_as<std::int64_t>(form, all);
-    else multiply_as<float>(form, all);
+    if (form.a == MatrixElement::f64)
+        multiply_as<double>(form, all);
+    else if (form.d == MatrixElement::s32)
+        multiply_as<std::int64_t>(form, all);
+    else
+        multiply_as<float>(form, all);
     return true;
 }
 

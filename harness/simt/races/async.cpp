@@ -7,8 +7,7 @@
 namespace gradverify::simt {
 
 void Detector::access_as(const AsyncWrite& write) {
-    if (write.source_bytes > 0)
-        access({write.from, write.source_bytes, write.pc, true, false});
+    if (write.source_bytes > 0) access({write.from, write.source_bytes, write.pc, true, false});
     access({write.to, write.bytes, write.pc, false, true});
 }
 

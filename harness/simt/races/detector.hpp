@@ -74,7 +74,8 @@ class Detector {
     void arrive_at_barrier(unit::Place place);
     void place_shared(const void* address, std::size_t bytes, std::size_t element_bytes,
                       const char* function);
-    /// A copy that the thread goes on without: its place belongs to no thread until it is waited for.
+    /// A copy that the thread goes on without: its place belongs to no thread until it is waited
+    /// for.
     struct AsyncWrite {
         std::uintptr_t to, from;
         std::size_t bytes, source_bytes;
@@ -150,7 +151,8 @@ class Detector {
         const Cell& cell = page.cells[index];
         const std::uint32_t first = since(page);
         const unsigned rank = unit::state.thread.rank;
-        if ((page.forbidden[index] & (mask | mask * in_flight_bit)) != 0 || !is_clearly_ordered(cell.write, first, rank))
+        if ((page.forbidden[index] & (mask | mask * in_flight_bit)) != 0 ||
+            !is_clearly_ordered(cell.write, first, rank))
             return false;
         if constexpr (writes)
             return is_clearly_ordered(cell.read, first, rank) &&

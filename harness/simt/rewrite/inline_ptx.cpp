@@ -59,13 +59,19 @@ struct Operand {
     std::string register_type() const {
         switch (constraint.empty() ? ' ' : constraint.back()) {
             case 'r':
-            case 'f': return "std::uint32_t";
+            case 'f':
+                return "std::uint32_t";
             case 'l':
-            case 'd': return "std::uint64_t";
-            case 'h': return "std::uint16_t";
-            case 'b': return "bool";
-            case 'q': return "unsigned __int128";
-            default: return "";
+            case 'd':
+                return "std::uint64_t";
+            case 'h':
+                return "std::uint16_t";
+            case 'b':
+                return "bool";
+            case 'q':
+                return "unsigned __int128";
+            default:
+                return "";
         }
     }
 };
@@ -108,7 +114,8 @@ std::optional<Asm> asm_at(const Stream& stream, std::size_t word) {
         return std::nullopt;
     Asm found{.range = {word, close + 1}, .text = "", .operands = {}};
     std::size_t at = open + 1;
-    for (; stream.at(at).kind == TokenKind::text; ++at) append_literal(found.text, stream.at(at).text);
+    for (; stream.at(at).kind == TokenKind::text; ++at)
+        append_literal(found.text, stream.at(at).text);
     if (found.text.empty()) return std::nullopt;
     found.operands = operands_from(stream, at, close);
     return found;
@@ -138,8 +145,8 @@ std::string translated(const Asm& statement, const std::string& number) {
         const std::string type = operand.register_type();
         const char last = operand.constraint.empty() ? ' ' : operand.constraint.back();
         if (last == 'n') {
-            operands.push_back({.text = "gvp::Integer{static_cast<std::uint64_t>(" +
-                                        operand.expression + ")}"});
+            operands.push_back(
+                {.text = "gvp::Integer{static_cast<std::uint64_t>(" + operand.expression + ")}"});
             continue;
         }
         if (type.empty()) throw PtxUnserved("an operand \"" + operand.constraint + "\"");

@@ -22,9 +22,9 @@ struct PtxOperand {
 };
 
 struct PtxStatement {
-    std::string label;       ///< stands before it
-    std::string guard;       ///< a condition in C++, or empty
-    std::string opcode;      ///< `add.sat.s32`; empty: only a label
+    std::string label;               ///< stands before it
+    std::string guard;               ///< a condition in C++, or empty
+    std::string opcode;              ///< `add.sat.s32`; empty: only a label
     std::vector<std::string> parts;  ///< of the opcode
     std::vector<PtxOperand> operands;
 };

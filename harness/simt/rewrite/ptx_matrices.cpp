@@ -43,7 +43,8 @@ Shape shape_of(const std::string& text) {
     Shape shape{};
     const char* at = text.data();
     const char* const end = at + text.size();
-    for (int* const size : {&shape.m, &shape.n, &shape.k}) at = std::from_chars(at + 1, end, *size).ptr;
+    for (int* const size : {&shape.m, &shape.n, &shape.k})
+        at = std::from_chars(at + 1, end, *size).ptr;
     return shape;
 }
 
@@ -81,7 +82,8 @@ std::string multiply(const PtxStatement& statement) {
     const Factors *const a = factors_of(types[1]), *const b = factors_of(types[2]);
     if (a == nullptr || b == nullptr || !may_be_multiplied(types[1], types[2]) ||
         !is_word_of(a->shapes, shape_text) || !is_word_of(a->sums, types[0]) ||
-        !is_word_of(a->sums, types[3]) || counts != (a->bits == 1) || (has_and || has_xor) != counts)
+        !is_word_of(a->sums, types[3]) || counts != (a->bits == 1) ||
+        (has_and || has_xor) != counts)
         unserved(statement);
     const Shape shape = shape_of(shape_text);
     const auto sum_bits = [](const std::string& type) {
@@ -92,7 +94,8 @@ std::string multiply(const PtxStatement& statement) {
                          registers_of(shape.k * shape.n, b->bits),
                          registers_of(shape.m * shape.n, sum_bits(types[3]))};
     for (std::size_t i = 0; i < 4; ++i)
-        if (parts_of(statement, i).size() != static_cast<std::size_t>(sizes[i])) unserved(statement);
+        if (parts_of(statement, i).size() != static_cast<std::size_t>(sizes[i]))
+            unserved(statement);
     const char* const type = a->bits == 64 ? "std::uint64_t" : "std::uint32_t";
     std::string text = "{ const " + array("a", statement, 1, type) + "const " +
                        array("b", statement, 2, type) + "const " + array("c", statement, 3, type) +

@@ -28,8 +28,8 @@ MemoryModifiers memory_modifiers(PtxModifiers& modifiers) {
     memory.acquires = order == "acquire" || order == "acq_rel";
     memory.releases = order == "release" || order == "acq_rel";
     modifiers.take_any("cta cluster gpu sys");
-    const std::string space = modifiers.take_any(
-        "global shared shared::cta local param param::entry param::func const");
+    const std::string space =
+        modifiers.take_any("global shared shared::cta local param param::entry param::func const");
     memory.space = space.starts_with("shared") ? "gvp::Space::shared" : "gvp::Space::generic";
     while (!modifiers.take_any(hints).empty()) {
     }
@@ -67,8 +67,7 @@ std::string load(const PtxStatement& statement) {
     require_operands(statement, memory, 2);
     const std::string from = arguments_of(memory) + address_of(statement, 1);
     const std::string fence = memory.acquires ? " gvp::fence_();" : "";
-    if (memory.width.empty())
-        return assignment_to(statement, 0) + "gvp::ld_" + from + ");" + fence;
+    if (memory.width.empty()) return assignment_to(statement, 0) + "gvp::ld_" + from + ");" + fence;
     std::string parts, sinks;
     const PtxOperand& to = statement.operands[0];
     if (to.kind != PtxOperand::Kind::vector || to.parts.size() != width_of(memory.width))

@@ -29,8 +29,9 @@ std::string cpp_type_of(const std::string& type) {
 
 /// `%tid.x` is read by a function of a like name.
 bool is_special_register(std::string_view name) {
-    constexpr std::string_view vectors = "tid ntid ctaid nctaid cluster_ctaid cluster_nctaid "
-                                         "clusterid nclusterid";
+    constexpr std::string_view vectors =
+        "tid ntid ctaid nctaid cluster_ctaid cluster_nctaid "
+        "clusterid nclusterid";
     constexpr std::string_view scalars =
         "laneid warpid nwarpid smid nsmid gridid clock clock_hi clock64 globaltimer globaltimer_lo "
         "globaltimer_hi lanemask_eq lanemask_le lanemask_lt lanemask_ge lanemask_gt "
@@ -42,7 +43,8 @@ bool is_special_register(std::string_view name) {
 
 class Parser {
   public:
-    Parser(std::string_view text, const std::vector<PtxOperand>& operands, const std::string& number)
+    Parser(std::string_view text, const std::vector<PtxOperand>& operands,
+           const std::string& number)
         : text_(text), operands_(operands), number_(number) {
         scopes_.emplace_back();
     }
@@ -76,11 +78,16 @@ class Parser {
         while (at_ < text_.size()) {
             const std::string_view rest = text_.substr(at_);
             std::size_t end = at_;
-            if (std::isspace(static_cast<unsigned char>(peek())) != 0) end = at_ + 1;
-            else if (rest.starts_with("//")) end = text_.find('\n', at_);
-            else if (rest.starts_with("/*")) end = text_.find("*/", at_ + 2);
-            else return;
-            at_ = end == std::string_view::npos ? text_.size() : end + (rest.starts_with("/*") ? 2 : 0);
+            if (std::isspace(static_cast<unsigned char>(peek())) != 0)
+                end = at_ + 1;
+            else if (rest.starts_with("//"))
+                end = text_.find('\n', at_);
+            else if (rest.starts_with("/*"))
+                end = text_.find("*/", at_ + 2);
+            else
+                return;
+            at_ = end == std::string_view::npos ? text_.size()
+                                                : end + (rest.starts_with("/*") ? 2 : 0);
         }
     }
 
@@ -209,8 +216,10 @@ class Parser {
     }
     PtxOperand address() {
         PtxOperand all{.kind = PtxOperand::Kind::address, .text = value().text};
-        if (take('+')) all.offset = value().text;
-        else if (take('-')) all.offset = negative(value().text);
+        if (take('+'))
+            all.offset = value().text;
+        else if (take('-'))
+            all.offset = negative(value().text);
         expect(']');
         return all;
     }
@@ -267,13 +276,17 @@ class Parser {
             return std::string("gvp::Real{") + (is_negative ? "-" : "") + digits + "}";
         while (!digits.empty() && (digits.back() == 'U' || digits.back() == 'u')) digits.pop_back();
         int base = 10;
-        if (is_hex_float || second == 'x') base = 16;
-        else if (second == 'b' && digits[0] == '0') base = 2;
-        else if (digits.size() > 1 && digits[0] == '0') base = 8;
+        if (is_hex_float || second == 'x')
+            base = 16;
+        else if (second == 'b' && digits[0] == '0')
+            base = 2;
+        else if (digits.size() > 1 && digits[0] == '0')
+            base = 8;
         const std::size_t skipped = base == 16 || base == 2 ? 2 : 0;
         std::uint64_t bits = 0;
         const char* const end = digits.data() + digits.size();
-        const auto parsed = std::from_chars(digits.data() + std::min(skipped, digits.size()), end, bits, base);
+        const auto parsed =
+            std::from_chars(digits.data() + std::min(skipped, digits.size()), end, bits, base);
         if (parsed.ec != std::errc() || parsed.ptr != end) fail();
         if (is_hex_float && is_negative) fail();
         if (is_negative) bits = -bits;

@@ -14,9 +14,9 @@ constexpr std::string_view all_types =
     "e5m2x2 pred";
 constexpr std::string_view comparisons =
     "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan and or xor ftz";
-constexpr std::string_view numbers =
-    "u16 u32 u64 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64";
-constexpr std::string_view numbers_no_pairs = "u16 u32 u64 s16 s32 s64 f16 bf16 f32 f64 b16 b32 b64";
+constexpr std::string_view numbers = "u16 u32 u64 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64";
+constexpr std::string_view numbers_no_pairs =
+    "u16 u32 u64 s16 s32 s64 f16 bf16 f32 f64 b16 b32 b64";
 constexpr std::string_view integers = "u16 u32 u64 s16 s32 s64";
 
 /// An instruction with one result: `types` holds the first type, of `type_count`.
@@ -92,9 +92,12 @@ struct Opcode {
 Opcode opcode_of(const PtxStatement& statement, std::string_view modifiers) {
     Opcode opcode;
     for (auto part = statement.parts.begin() + 1; part != statement.parts.end(); ++part) {
-        if (is_word_of(modifiers, *part)) opcode.modifiers.push_back(*part);
-        else if (is_word_of(all_types, *part)) opcode.types.push_back(*part);
-        else unserved(statement);
+        if (is_word_of(modifiers, *part))
+            opcode.modifiers.push_back(*part);
+        else if (is_word_of(all_types, *part))
+            opcode.types.push_back(*part);
+        else
+            unserved(statement);
     }
     return opcode;
 }
@@ -102,8 +105,9 @@ Opcode opcode_of(const PtxStatement& statement, std::string_view modifiers) {
 std::string cpp_of_form(const PtxStatement& statement, const Form& form) {
     const Opcode opcode = opcode_of(statement, form.modifiers);
     const std::size_t inputs = statement.operands.size() - 1;
-    if (statement.operands.empty() || opcode.types.size() != form.type_count || inputs < form.inputs ||
-        inputs > std::max(form.inputs, form.most_inputs) || !is_word_of(form.types, opcode.types[0]))
+    if (statement.operands.empty() || opcode.types.size() != form.type_count ||
+        inputs < form.inputs || inputs > std::max(form.inputs, form.most_inputs) ||
+        !is_word_of(form.types, opcode.types[0]))
         unserved(statement);
     std::string call = "gvp::" + std::string(form.name) + "_" +
                        template_arguments(opcode.types, opcode.modifiers) + "(" +
@@ -143,12 +147,12 @@ std::string cpp_of_mov(const PtxStatement& statement) {
         return assignment_to(statement, 0) + "gvp::pack" + type + "(" + parts + ");";
     }
     if (to.kind != vector)
-        return assignment_to(statement, 0) + "gvp::mov_" + type + "(" + value_of(statement, 1) + ");";
+        return assignment_to(statement, 0) + "gvp::mov_" + type + "(" + value_of(statement, 1) +
+               ");";
     std::string sinks, parts;
     for (const PtxOperand& part : to.parts) {
         if (part.kind != sink && !part.is_register) unserved(statement);
-        const std::string name =
-            part.kind == sink ? "gradverify_sink" : part.text;
+        const std::string name = part.kind == sink ? "gradverify_sink" : part.text;
         if (part.kind == sink) sinks = "std::uint64_t gradverify_sink = 0; ";
         parts += ", " + name;
     }
@@ -173,8 +177,9 @@ std::string cpp_of_cvt_pack(const PtxStatement& statement) {
 
 /// Hints and events without an effect on results.
 bool has_no_effect(const PtxStatement& statement) {
-    constexpr std::string_view names = "prefetch prefetchu applypriority pmevent brkpt griddepcontrol "
-                                       "setmaxnreg discard";
+    constexpr std::string_view names =
+        "prefetch prefetchu applypriority pmevent brkpt griddepcontrol "
+        "setmaxnreg discard";
     return is_word_of(names, statement.parts[0]);
 }
 

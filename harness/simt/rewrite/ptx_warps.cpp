@@ -55,8 +55,8 @@ std::string match(const PtxStatement& statement) {
     const std::string type = modifiers.take_any("b32 b64");
     modifiers.end();
     require(statement, is_sync && !mode.empty() && !type.empty() && statement.operands.size() == 3);
-    const std::string call = "gvp::match_" + mode + "<gvp::" + type + ">(" +
-                             values_from(statement, 1);
+    const std::string call =
+        "gvp::match_" + mode + "<gvp::" + type + ">(" + values_from(statement, 1);
     if (mode == "any") return assignment_to(statement, 0) + call + ");";
     return assignment_to_first(statement) + call + ", " + pointer_to_second(statement) + ");";
 }
@@ -98,13 +98,14 @@ std::string barrier(const PtxStatement& statement) {
         modifiers.end();
         require(statement, !vote.empty() && (vote == "popc") == (type == "u32") && count == 3 &&
                                statement.operands[1].text == "gvp::Integer{0u}");
-        const char* const function = vote == "popc" ? "__syncthreads_count("
+        const char* const function = vote == "popc"  ? "__syncthreads_count("
                                      : vote == "and" ? "__syncthreads_and("
                                                      : "__syncthreads_or(";
         return assignment_to(statement, 0) + function + value_of(statement, 2) + ");";
     }
     modifiers.end();
-    require(statement, mode == "arrive" ? count == 2 : mode == "sync" && (count == 1 || count == 2));
+    require(statement,
+            mode == "arrive" ? count == 2 : mode == "sync" && (count == 1 || count == 2));
     return "gvp::bar_" + mode + "(" + values_from(statement, 0) + ");";
 }
 

@@ -284,3 +284,46 @@ __global__ void set_by_all(float* data) {
     data[threadIdx.x] = flag;
 }
 LAUNCHER(idiom_flag_set_by_all) { set_by_all<<<1, 64>>>(call.data); }
+
+// Asynchronous copies in two stages: the next row is fetched while the last one is read.
+__global__ void rows_by_copies(float* data) {
+    __shared__ float stage[2][64];
+    const unsigned i = threadIdx.x;
+    const auto fetch = [&](int row) {
+        const auto place = static_cast<unsigned>(__cvta_generic_to_shared(&stage[row % 2][i]));
+        if (row < 6)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(place),
+                         "l"(data + 64 * (row + 1) + i)
+                         : "memory");
+        asm volatile("cp.async.commit_group;" ::: "memory");
+    };
+    float sum = 0;
+    fetch(0);
+    for (int row = 0; row < 6; ++row) {
+        fetch(row + 1);
+        asm volatile("cp.async.wait_group 1;" ::: "memory");
+        __syncthreads();
+        sum += stage[row % 2][63 - i];
+        __syncthreads();
+    }
+    data[i] = sum;
+}
+LAUNCHER(idiom_asynchronous_copies) { rows_by_copies<<<1, 64>>>(call.data); }
+
+// Warp 0 hands over to warp 1 by a barrier for both, and takes back by another.
+__global__ void ping_pong(float* data) {
+    __shared__ float ball[32];
+    const unsigned lane = threadIdx.x % 32;
+    for (int turn = 0; turn < 4; ++turn) {
+        if (threadIdx.x < 32) {
+            ball[lane] = data[lane] + float(turn);
+            asm volatile("bar.arrive 1, 64;" ::: "memory");
+            asm volatile("bar.sync 2, 64;" ::: "memory");
+        } else {
+            asm volatile("bar.sync 1, 64;" ::: "memory");
+            data[32 + lane] = ball[31 - lane];
+            asm volatile("bar.arrive 2, 64;" ::: "memory");
+        }
+    }
+}
+LAUNCHER(idiom_named_barriers) { ping_pong<<<1, 64>>>(call.data); }

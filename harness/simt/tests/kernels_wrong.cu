@@ -264,3 +264,98 @@ LAUNCHER(fill_past_the_end) {
     float* const end = call.data + call.count + 1;
     thrust::fill(thrust::device, call.data, end, 1.0f);  // line: fill_past_the_end
 }
+
+// Two stages of asynchronous copies; each kernel lacks one thing that the pipeline needs.
+__device__ unsigned in_shared(const void* p) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+__device__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ void wait_for_all_but_one() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
+__device__ void wait_for_all() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
+
+__global__ void copy_without_wait(float* data) {
+    __shared__ float stage[32];
+    const unsigned i = threadIdx.x;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::  // line: async_without_wait
+                 "r"(in_shared(stage + i)),
+                 "l"(data + i)
+                 : "memory");
+    commit();
+    __syncthreads();
+    data[32 + i] = stage[i ^ 1];  // line: async_without_wait
+}
+LAUNCHER(async_without_wait) { copy_without_wait<<<1, 32>>>(call.data); }
+
+__global__ void copy_without_commit(float* data) {
+    __shared__ float stage[32];
+    const unsigned i = threadIdx.x;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::  // line: async_without_commit
+                 "r"(in_shared(stage + i)),
+                 "l"(data + i)
+                 : "memory");
+    wait_for_all();
+    __syncthreads();
+    data[32 + i] = stage[i ^ 1];  // line: async_without_commit
+}
+LAUNCHER(async_without_commit) { copy_without_commit<<<1, 32>>>(call.data); }
+
+__global__ void copy_without_barrier(float* data) {
+    __shared__ float stage[64];
+    const unsigned i = threadIdx.x;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::  // line: async_without_barrier
+                 "r"(in_shared(stage + i)),
+                 "l"(data + i)
+                 : "memory");
+    commit();
+    wait_for_all();
+    data[i] = stage[63 - i];  // line: async_without_barrier
+}
+LAUNCHER(async_without_barrier) { copy_without_barrier<<<1, 64>>>(call.data); }
+
+__global__ void refill_early(float* data) {
+    __shared__ float stage[64];
+    const unsigned i = threadIdx.x;
+    float sum = 0;
+    for (int row = 0; row < 2; ++row) {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::  // line: async_early_refill
+                     "r"(in_shared(stage + i)),
+                     "l"(data + i)
+                     : "memory");
+        commit();
+        wait_for_all();
+        __syncthreads();
+        sum += stage[63 - i];  // line: async_early_refill
+    }
+    __syncthreads();
+    data[i] = sum;
+}
+LAUNCHER(async_early_refill) { refill_early<<<1, 64>>>(call.data); }
+
+__global__ void one_stage_too_few(float* data) {
+    __shared__ float stage[2][32];
+    const unsigned i = threadIdx.x;
+    float sum = 0;
+    for (int row = 0; row < 4; ++row) {
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::  // line: async_one_stage_too_few
+                     "r"(in_shared(stage[row % 2] + i)),
+                     "l"(data + i)
+                     : "memory");
+        commit();
+        wait_for_all_but_one();
+        __syncthreads();
+        sum += stage[row % 2][31 - i];  // line: async_one_stage_too_few
+        __syncthreads();
+    }
+    data[i] = sum;
+}
+LAUNCHER(async_one_stage_too_few) { one_stage_too_few<<<1, 32>>>(call.data); }
+
+// Half of the warps leave a barrier of their own, and read what the others wrote.
+__global__ void barrier_of_half(float* data) {
+    __shared__ float half[64];
+    const unsigned i = threadIdx.x;
+    half[i] = data[i];  // line: named_barrier_of_half
+    asm volatile("bar.sync %0, 32;" ::"r"(1 + i / 32) : "memory");
+    data[i] = half[63 - i];  // line: named_barrier_of_half
+}
+LAUNCHER(named_barrier_of_half) { barrier_of_half<<<1, 64>>>(call.data); }

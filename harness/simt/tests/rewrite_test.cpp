@@ -201,7 +201,8 @@ TEST_CASE("a dynamic shared array becomes a reference to the launch's memory") {
 
 TEST_CASE("inline PTX becomes C++, while labels, empty and system asm stay") {
     check_contains(
-        rewrite("{ asm volatile(\"{ .reg .pred p; setp.lt.s32 p, %1, -5; \"\n \"@!p add.u32 %0, %%tid.x, "
+        rewrite("{ asm volatile(\"{ .reg .pred p; setp.lt.s32 p, %1, -5; \"\n \"@!p add.u32 %0, "
+                "%%tid.x, "
                 "%2; }\" : \"=r\"(x[i ++]) : \"r\"(a + b), \"n\"(3)); }"),
         {"do { namespace gvp = ::gradverify::simt::ptx; auto& gradverify_place_0_0 = x[i ++];",
          "std::uint32_t gradverify_operand_0_1 = gvp::get<std::uint32_t>((a + b));",

@@ -40,8 +40,9 @@ std::uint64_t next_random(std::uint64_t& state) {  // splitmix64
 /// Numbers at the borders of integers and floats of this width.
 std::vector<std::uint64_t> edges_of(char constraint) {
     if (constraint == 'h')
-        return {0, 1, 2, 3, 0x7fff, 0x8000, 0x8001, 0xffff, 0x0400, 0x03ff, 0x3c00, 0xbc00, 0x3555,
-                0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x3f80, 0x7f7f, 0x7f80, 0xff80, 0x4248};
+        return {0,      1,      2,      3,      0x7fff, 0x8000, 0x8001, 0xffff,
+                0x0400, 0x03ff, 0x3c00, 0xbc00, 0x3555, 0x7bff, 0xfbff, 0x7c00,
+                0xfc00, 0x7e00, 0x3f80, 0x7f7f, 0x7f80, 0xff80, 0x4248};
     if (constraint == 'r')
         return {0,          1,          2,          5,          31,         32,         33,
                 0xff,       0xffff,     0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0x3f800000,
@@ -85,15 +86,17 @@ std::uint64_t draw(std::uint64_t& state, char constraint) {
 std::vector<Operands> operands_of(const Form& form) {
     std::vector<Operands> all;
     std::uint64_t state = 7;
-    const auto constraint = [&](std::size_t i) { return i < form.inputs.size() ? form.inputs[i] : 'r'; };
+    const auto constraint = [&](std::size_t i) {
+        return i < form.inputs.size() ? form.inputs[i] : 'r';
+    };
     for (const std::uint64_t a : edges_of(constraint(0)))
         for (const std::uint64_t b : edges_of(constraint(1))) {
             const auto third = edges_of(constraint(2));
             all.push_back({a, b, third[next_random(state) % third.size()]});
         }
     for (int i = 0; i < 2000; ++i)
-        all.push_back({draw(state, constraint(0)), draw(state, constraint(1)),
-                       draw(state, constraint(2))});
+        all.push_back(
+            {draw(state, constraint(0)), draw(state, constraint(1)), draw(state, constraint(2))});
     return all;
 }
 
@@ -121,13 +124,15 @@ bool is_approximate(const std::string& text) {
 std::vector<double> values(const std::string& type, std::uint64_t bits) {
     using gradverify::simt::unit::Bfloat16Format;
     using gradverify::simt::unit::HalfFormat;
-    const auto low = static_cast<std::uint16_t>(bits), high = static_cast<std::uint16_t>(bits >> 16);
+    const auto low = static_cast<std::uint16_t>(bits),
+               high = static_cast<std::uint16_t>(bits >> 16);
     if (type == "f64") return {std::bit_cast<double>(bits)};
     if (type == "f32" || type == "tf32")
         return {double{std::bit_cast<float>(static_cast<std::uint32_t>(bits))}};
     if (type == "f16") return {double{HalfFormat::to_float(low)}};
     if (type == "bf16") return {double{Bfloat16Format::to_float(low)}};
-    if (type == "f16x2") return {double{HalfFormat::to_float(low)}, double{HalfFormat::to_float(high)}};
+    if (type == "f16x2")
+        return {double{HalfFormat::to_float(low)}, double{HalfFormat::to_float(high)}};
     return {double{Bfloat16Format::to_float(low)}, double{Bfloat16Format::to_float(high)}};
 }
 
@@ -138,16 +143,17 @@ bool agree(const std::string& text, std::uint64_t got, std::uint64_t want) {
     // As the PTX ISA bounds approximations: 2 units in float; tanh, and halves, by 2^-10.
     const bool is_coarse = contains(text, "tanh") || type != "f32";
     const double relative = is_approximate(text) ? (is_coarse ? 0x1p-9 : 0x1p-20) : 0.0;
-    const double absolute = contains(text, "sin") || contains(text, "cos") || contains(text, "lg2")
-                                ? 0x1p-20
-                                : 0.0;
+    const double absolute =
+        contains(text, "sin") || contains(text, "cos") || contains(text, "lg2") ? 0x1p-20 : 0.0;
     const auto first = values(type, got), second = values(type, want);
     for (std::size_t i = 0; i < first.size(); ++i) {
         const double a = first[i], b = second[i];
         if (a != a && b != b) continue;
-        if (!is_approximate(text) && !(a == b && type.ends_with("x2") && std::signbit(a) == std::signbit(b)))
+        if (!is_approximate(text) &&
+            !(a == b && type.ends_with("x2") && std::signbit(a) == std::signbit(b)))
             return false;
-        if (is_approximate(text) && !(a == b || std::abs(a - b) <= relative * std::abs(b) + absolute))
+        if (is_approximate(text) &&
+            !(a == b || std::abs(a - b) <= relative * std::abs(b) + absolute))
             return false;
     }
     return true;

@@ -48,8 +48,7 @@ inline void check(cudaError_t error) {
 template <class Instruction>
 __global__ void apply_to_all(const Operands* operands, u64* results, int count) {
     const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < count)
-        results[i] = Instruction::apply(operands[i].a, operands[i].b, operands[i].c);
+    if (i < count) results[i] = Instruction::apply(operands[i].a, operands[i].b, operands[i].c);
 }
 
 template <class Instruction>
@@ -87,32 +86,31 @@ using reg_l = u64;
 #define FORM_PASTE(A, B) A##B
 #define FORM_NAME(A, B) FORM_PASTE(A, B)
 // One form a line. The last argument is what plain C++ says of a, b and c, or nullptr.
-#define FORM(TEXT, D, INPUTS, ASM_TEXT, WANT, ...)                                               \
-    struct FORM_NAME(Form, __LINE__) {                                                           \
-        static __device__ u64 apply(u64 of_a, u64 of_b, u64 of_c) {                              \
-            [[maybe_unused]] const auto a = of_a, b = of_b, c = of_c;                            \
-            FORM_NAME(reg_, D) d;                                                                \
-            asm(ASM_TEXT : "=" #D(d) : __VA_ARGS__);                                             \
-            return d;                                                                            \
-        }                                                                                        \
-    };                                                                                           \
-    [[maybe_unused]] const bool FORM_NAME(is_added_, __LINE__) =                                 \
-        ::conformance::add(GRADVERIFY_UNIT_DEVICE,                                               \
-                           {TEXT, INPUTS, int(8 * sizeof(FORM_NAME(reg_, D))),                   \
-                            &run<FORM_NAME(Form, __LINE__)>, WANT});
+#define FORM(TEXT, D, INPUTS, ASM_TEXT, WANT, ...)                                   \
+    struct FORM_NAME(Form, __LINE__) {                                               \
+        static __device__ u64 apply(u64 of_a, u64 of_b, u64 of_c) {                  \
+            [[maybe_unused]] const auto a = of_a, b = of_b, c = of_c;                \
+            FORM_NAME(reg_, D) d;                                                    \
+            asm(ASM_TEXT : "=" #D(d) : __VA_ARGS__);                                 \
+            return d;                                                                \
+        }                                                                            \
+    };                                                                               \
+    [[maybe_unused]] const bool FORM_NAME(is_added_, __LINE__) = ::conformance::add( \
+        GRADVERIFY_UNIT_DEVICE, {TEXT, INPUTS, int(8 * sizeof(FORM_NAME(reg_, D))),  \
+                                 &run<FORM_NAME(Form, __LINE__)>, WANT});
 // Without a comma outside of brackets, as it is an argument of FORM.
-#define WANT(...)                                \
-    [](Operands of) -> u64 {                     \
-        [[maybe_unused]] const u64 a = of.a;     \
-        [[maybe_unused]] const u64 b = of.b;     \
-        [[maybe_unused]] const u64 c = of.c;     \
-        return static_cast<u64>(__VA_ARGS__);    \
+#define WANT(...)                             \
+    [](Operands of) -> u64 {                  \
+        [[maybe_unused]] const u64 a = of.a;  \
+        [[maybe_unused]] const u64 b = of.b;  \
+        [[maybe_unused]] const u64 c = of.c;  \
+        return static_cast<u64>(__VA_ARGS__); \
     }
 #define FORM1(TEXT, D, A, W) FORM(TEXT, D, #A, TEXT " %0, %1;", W, #A(FORM_NAME(reg_, A)(a)))
-#define FORM2(TEXT, D, A, B, W)                                                              \
-    FORM(TEXT, D, #A #B, TEXT " %0, %1, %2;", W, #A(FORM_NAME(reg_, A)(a)),                  \
+#define FORM2(TEXT, D, A, B, W)                                             \
+    FORM(TEXT, D, #A #B, TEXT " %0, %1, %2;", W, #A(FORM_NAME(reg_, A)(a)), \
          #B(FORM_NAME(reg_, B)(b)))
-#define FORM3(TEXT, D, A, B, C, W)                                                           \
-    FORM(TEXT, D, #A #B #C, TEXT " %0, %1, %2, %3;", W, #A(FORM_NAME(reg_, A)(a)),           \
+#define FORM3(TEXT, D, A, B, C, W)                                                 \
+    FORM(TEXT, D, #A #B #C, TEXT " %0, %1, %2, %3;", W, #A(FORM_NAME(reg_, A)(a)), \
          #B(FORM_NAME(reg_, B)(b)), #C(FORM_NAME(reg_, C)(c)))
 #endif

@@ -27,8 +27,10 @@ GRADVERIFY_SIMT_ACCESS void cp_async(std::uint64_t to, std::uint64_t from, std::
         unit::gradverify_simt_trap(illegal_instruction, "cp.async of other than 4, 8 or 16 bytes",
                                    file, line);
     std::uint32_t source_bytes = bytes;
-    if constexpr (std::is_same_v<Third, bool>) source_bytes = third ? 0 : bytes;
-    else source_bytes = third;
+    if constexpr (std::is_same_v<Third, bool>)
+        source_bytes = third ? 0 : bytes;
+    else
+        source_bytes = third;
     if (source_bytes > bytes) [[unlikely]]
         unit::gradverify_simt_trap(illegal_instruction, "cp.async of more bytes than its size",
                                    file, line);

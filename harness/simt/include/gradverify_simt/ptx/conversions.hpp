@@ -11,17 +11,21 @@ namespace gradverify::simt::ptx {
 template <class T>
 constexpr bool is_eight_bit_pair = std::is_same_v<T, e4m3x2> || std::is_same_v<T, e5m2x2>;
 template <class T>
-using EightBits =
-    std::conditional_t<std::is_same_v<T, e4m3x2>, unit::E4m3Format, unit::E5m2Format>;
+using EightBits = std::conditional_t<std::is_same_v<T, e4m3x2>, unit::E4m3Format, unit::E5m2Format>;
 
 /// To an integer in a floating-point type.
 template <Modifiers m, class F>
 inline F to_integral(F x) {
-    if constexpr (has(m, m_rni)) return std::nearbyint(x);
-    else if constexpr (has(m, m_rmi)) return std::floor(x);
-    else if constexpr (has(m, m_rpi)) return std::ceil(x);
-    else if constexpr (has(m, m_rzi)) return std::trunc(x);
-    else return x;
+    if constexpr (has(m, m_rni))
+        return std::nearbyint(x);
+    else if constexpr (has(m, m_rmi))
+        return std::floor(x);
+    else if constexpr (has(m, m_rpi))
+        return std::ceil(x);
+    else if constexpr (has(m, m_rzi))
+        return std::trunc(x);
+    else
+        return x;
 }
 
 /// Out of range it saturates; a NaN is 0, or the top bit where one of the types has 64 bits.
@@ -116,7 +120,8 @@ inline Bits<D> cvt_(Bits<S> a) {
             const float x = EightBits<S>::to_float(static_cast<std::uint8_t>(byte));
             return narrow<f16, m>(x);
         };
-        return element(a & 0xffu) | std::uint32_t{element(static_cast<std::uint16_t>(a >> 8))} << 16;
+        return element(a & 0xffu) | std::uint32_t{element(static_cast<std::uint16_t>(a >> 8))}
+                                        << 16;
     } else if constexpr (is_eight_bit_pair<D>) {
         const auto element = [](std::uint32_t half) {
             return to_eight_bits<D, m>(value<Element<S>, 0>(static_cast<std::uint16_t>(half)));
@@ -125,8 +130,10 @@ inline Bits<D> cvt_(Bits<S> a) {
     } else if constexpr (is_integer<S> && is_integer<D>) {
         using Limits = std::numeric_limits<Value<D>>;
         const auto x = static_cast<__int128>(as<S>(a));
-        if (has(m, m_sat) && x > __int128{Limits::max()}) return static_cast<Bits<D>>(Limits::max());
-        if (has(m, m_sat) && x < __int128{Limits::min()}) return static_cast<Bits<D>>(Limits::min());
+        if (has(m, m_sat) && x > __int128{Limits::max()})
+            return static_cast<Bits<D>>(Limits::max());
+        if (has(m, m_sat) && x < __int128{Limits::min()})
+            return static_cast<Bits<D>>(Limits::min());
         return static_cast<Bits<D>>(as<S>(a));
     } else if constexpr (is_integer<S>) {
         return from_value<D, S, m>(as<S>(a));

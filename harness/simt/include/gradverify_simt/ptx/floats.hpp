@@ -31,8 +31,7 @@ constexpr Rounding rounding_of() {
 
 /// The format of a 16-bit float, and whether a number of it is subnormal.
 template <class T>
-using Format =
-    std::conditional_t<std::is_same_v<T, f16>, unit::HalfFormat, unit::Bfloat16Format>;
+using Format = std::conditional_t<std::is_same_v<T, f16>, unit::HalfFormat, unit::Bfloat16Format>;
 
 /// What an operand is worth, with a subnormal number as zero under .ftz.
 template <class T, Modifiers m>
@@ -89,72 +88,96 @@ constexpr bool is_directed = has(m, m_rz | m_rm | m_rp);
 /// 9.7.1.1, 9.7.3.3, 9.7.4.1 add, and sub and mul likewise.
 template <class T, Modifiers m = 0>
 inline Bits<T> add_(Bits<T> a, Bits<T> b) {
-    if constexpr (is_integer<T>) return add_integers<T, m>(a, b);
-    else if constexpr (is_pair<T>) return each<T>(add_<Element<T>, m>, a, b);
-    else if constexpr (is_directed<m>) return rounded<T, m>(Operation::add, a, b);
-    else return result<T, m>(value<T, m>(a) + value<T, m>(b));
+    if constexpr (is_integer<T>)
+        return add_integers<T, m>(a, b);
+    else if constexpr (is_pair<T>)
+        return each<T>(add_<Element<T>, m>, a, b);
+    else if constexpr (is_directed<m>)
+        return rounded<T, m>(Operation::add, a, b);
+    else
+        return result<T, m>(value<T, m>(a) + value<T, m>(b));
 }
 template <class T, Modifiers m = 0>
 inline Bits<T> neg_(Bits<T> a);
 template <class T, Modifiers m = 0>
 inline Bits<T> sub_(Bits<T> a, Bits<T> b) {
-    if constexpr (is_integer<T>) return subtract_integers<T, m>(a, b);
-    else if constexpr (is_pair<T>) return each<T>(sub_<Element<T>, m>, a, b);
-    else return add_<T, m>(a, static_cast<Bits<T>>(b ^ (Bits<T>{1} << (width<T> - 1))));
+    if constexpr (is_integer<T>)
+        return subtract_integers<T, m>(a, b);
+    else if constexpr (is_pair<T>)
+        return each<T>(sub_<Element<T>, m>, a, b);
+    else
+        return add_<T, m>(a, static_cast<Bits<T>>(b ^ (Bits<T>{1} << (width<T> - 1))));
 }
 template <class T, Modifiers m = 0>
 inline auto mul_(Bits<T> a, Bits<T> b) {
-    if constexpr (is_integer<T>) return multiply_integers<T, m>(a, b);
-    else if constexpr (is_pair<T>) return each<T>(mul_<Element<T>, m>, a, b);
-    else if constexpr (is_directed<m>) return rounded<T, m>(Operation::multiply, a, b);
-    else return result<T, m>(value<T, m>(a) * value<T, m>(b));
+    if constexpr (is_integer<T>)
+        return multiply_integers<T, m>(a, b);
+    else if constexpr (is_pair<T>)
+        return each<T>(mul_<Element<T>, m>, a, b);
+    else if constexpr (is_directed<m>)
+        return rounded<T, m>(Operation::multiply, a, b);
+    else
+        return result<T, m>(value<T, m>(a) * value<T, m>(b));
 }
 /// 9.7.3.6, 9.7.4.4 fma: one rounding; .relu of halves.
 template <class T, Modifiers m = 0>
 inline Bits<T> fma_(Bits<T> a, Bits<T> b, Bits<T> c) {
-    if constexpr (is_pair<T>) return each<T>(fma_<Element<T>, m>, a, b, c);
+    if constexpr (is_pair<T>)
+        return each<T>(fma_<Element<T>, m>, a, b, c);
     else if constexpr (is_narrow_float<T>)
-        return result<T, m>(
-            unit::fused_to_odd(value<T, m>(a), value<T, m>(b), value<T, m>(c)));
-    else if constexpr (is_directed<m>) return rounded<T, m>(Operation::fused, a, b, c);
-    else return result<T, m>(std::fma(value<T, m>(a), value<T, m>(b), value<T, m>(c)));
+        return result<T, m>(unit::fused_to_odd(value<T, m>(a), value<T, m>(b), value<T, m>(c)));
+    else if constexpr (is_directed<m>)
+        return rounded<T, m>(Operation::fused, a, b, c);
+    else
+        return result<T, m>(std::fma(value<T, m>(a), value<T, m>(b), value<T, m>(c)));
 }
 /// 9.7.1.4, 9.7.3.7 mad: of floats it is fma.
 template <class T, Modifiers m = 0>
-inline auto mad_(Bits<T> a, Bits<T> b, Product<std::conditional_t<is_integer<T>, T, u32>,
-                                               is_integer<T> ? m : 0> c)
-    requires(is_integer<T>) {
+inline auto mad_(Bits<T> a, Bits<T> b,
+                 Product<std::conditional_t<is_integer<T>, T, u32>, is_integer<T> ? m : 0> c)
+requires(is_integer<T>)
+{
     return multiply_add_integers<T, m>(a, b, c);
 }
 template <class T, Modifiers m = 0>
 inline Bits<T> mad_(Bits<T> a, Bits<T> b, Bits<T> c)
-    requires(!is_integer<T>) {
+requires(!is_integer<T>)
+{
     return fma_<T, m>(a, b, c);
 }
 /// 9.7.1.8, 9.7.3.8 div; .approx and .full give the nearest quotient here.
 template <class T, Modifiers m = 0>
 inline Bits<T> div_(Bits<T> a, Bits<T> b) {
-    if constexpr (is_integer<T>) return divide_integers<T>(a, b);
-    else if constexpr (is_directed<m>) return rounded<T, m>(Operation::divide, a, b);
-    else return result<T, m>(value<T, m>(a) / value<T, m>(b));
+    if constexpr (is_integer<T>)
+        return divide_integers<T>(a, b);
+    else if constexpr (is_directed<m>)
+        return rounded<T, m>(Operation::divide, a, b);
+    else
+        return result<T, m>(value<T, m>(a) / value<T, m>(b));
 }
 
 /// 9.7.1.10, 9.7.3.9, 9.7.4.6 abs and neg: of floats the sign bit alone, flushed under .ftz.
 template <class T, Modifiers m = 0>
 inline Bits<T> abs_(Bits<T> a) {
-    if constexpr (is_integer<T>) return as<T>(a) < 0 ? static_cast<Bits<T>>(Bits<T>{0} - a) : a;
-    else if constexpr (is_pair<T>) return each<T>(abs_<Element<T>, m>, a);
+    if constexpr (is_integer<T>)
+        return as<T>(a) < 0 ? static_cast<Bits<T>>(Bits<T>{0} - a) : a;
+    else if constexpr (is_pair<T>)
+        return each<T>(abs_<Element<T>, m>, a);
     else if constexpr (is_narrow_float<T> || std::is_same_v<T, f64>)
         return static_cast<Bits<T>>(a & static_cast<Bits<T>>(~Bits<T>{0}) >> 1);
-    else return result<T, m>(std::fabs(value<T, m>(a)));
+    else
+        return result<T, m>(std::fabs(value<T, m>(a)));
 }
 template <class T, Modifiers m>
 inline Bits<T> neg_(Bits<T> a) {
-    if constexpr (is_integer<T>) return static_cast<Bits<T>>(Bits<T>{0} - a);
-    else if constexpr (is_pair<T>) return each<T>(neg_<Element<T>, m>, a);
+    if constexpr (is_integer<T>)
+        return static_cast<Bits<T>>(Bits<T>{0} - a);
+    else if constexpr (is_pair<T>)
+        return each<T>(neg_<Element<T>, m>, a);
     else if constexpr (is_narrow_float<T> || std::is_same_v<T, f64>)
         return static_cast<Bits<T>>(a ^ Bits<T>{1} << (width<T> - 1));
-    else return result<T, m>(-value<T, m>(a));
+    else
+        return result<T, m>(-value<T, m>(a));
 }
 /// 9.7.3.2 copysign: the sign of a and the size of b.
 template <class T, Modifiers m = 0>
@@ -177,9 +200,10 @@ inline Bits<T> extreme(Bits<T> a, Bits<T> b) {
         constexpr Bits<T> sign = static_cast<Bits<T>>(Bits<T>{1} << (width<T> - 1));
         if constexpr (has(m, m_xorsign)) {
             const auto size = static_cast<Bits<T>>(~sign);
-            const Bits<T> taken = extreme<T, m & ~m_xorsign, larger>(a & size, b & size);
-            return taken > (result<T, 0>(INFINITY)) ? taken
-                                                    : static_cast<Bits<T>>(taken | ((a ^ b) & sign));
+            const Bits<T> taken = extreme < T, m & ~m_xorsign, larger > (a & size, b & size);
+            return taken > (result<T, 0>(INFINITY))
+                       ? taken
+                       : static_cast<Bits<T>>(taken | ((a ^ b) & sign));
         }
         const auto x = value<T, m>(a), y = value<T, m>(b);
         const auto nan = x + y;
@@ -212,8 +236,7 @@ inline Bits<T> approximate(Bits<T> a, F function) {
 /// 9.7.3.13 rcp and 9.7.3.15 sqrt, rounded as asked, and their approximations.
 template <class T, Modifiers m = 0>
 inline Bits<T> rcp_(Bits<T> a) {
-    if constexpr (is_directed<m>)
-        return rounded<T, m>(Operation::divide, result<T, 0>(1), a);
+    if constexpr (is_directed<m>) return rounded<T, m>(Operation::divide, result<T, 0>(1), a);
     return result<T, m>(1 / value<T, m>(a));
 }
 template <class T, Modifiers m = 0>
@@ -273,8 +296,10 @@ inline bool compare(Bits<T> a, Bits<T> b) {
         if (has(m, m_gt | m_gtu | m_hi)) return x > y;
         return x >= y;
     };
-    if constexpr (is_integer<T>) return decide(as<T>(a), as<T>(b));
-    else return decide(value<T, m>(a), value<T, m>(b));
+    if constexpr (is_integer<T>)
+        return decide(as<T>(a), as<T>(b));
+    else
+        return decide(value<T, m>(a), value<T, m>(b));
 }
 template <Modifiers m>
 inline bool combined(bool compared, bool c) {
@@ -295,8 +320,10 @@ inline bool setp_opposite(Bits<T> a, Bits<T> b, bool c = true) {
 template <class D, class T, Modifiers m>
 inline Bits<D> set_(Bits<T> a, Bits<T> b, bool c = true) {
     if (!setp_<T, m>(a, b, c)) return 0;
-    if constexpr (is_integer<D>) return static_cast<Bits<D>>(~Bits<D>{0});
-    else return result<D, 0>(1);
+    if constexpr (is_integer<D>)
+        return static_cast<Bits<D>>(~Bits<D>{0});
+    else
+        return result<D, 0>(1);
 }
 /// 9.7.6.3 selp, 9.7.6.4 slct.
 template <class T, Modifiers = 0>
@@ -305,8 +332,10 @@ inline Bits<T> selp_(Bits<T> a, Bits<T> b, bool c) {
 }
 template <class T, class C, Modifiers m = 0>
 inline Bits<T> slct_(Bits<T> a, Bits<T> b, Bits<C> c) {
-    if constexpr (is_integer<C>) return as<C>(c) >= 0 ? a : b;
-    else return value<C, m>(c) >= 0 ? a : b;
+    if constexpr (is_integer<C>)
+        return as<C>(c) >= 0 ? a : b;
+    else
+        return value<C, m>(c) >= 0 ? a : b;
 }
 
 }  // namespace gradverify::simt::ptx

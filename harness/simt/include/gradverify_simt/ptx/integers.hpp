@@ -12,9 +12,9 @@ namespace gradverify::simt::ptx {
 template <class T>
 using Wide = std::conditional_t<
     sizeof(T) == 8, std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>,
-    std::conditional_t<
-        sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>,
-        std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>>>;
+    std::conditional_t<sizeof(T) == 4,
+                       std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>,
+                       std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>>>;
 
 /// std::make_unsigned knows no integer of 128 bits.
 template <class T>
@@ -50,14 +50,14 @@ inline Bits<T> subtract_integers(Bits<T> a, Bits<T> b) {
 
 /// What mul and mad give: the lower half, the upper half, or all.
 template <class T, Modifiers m>
-using Product = std::conditional_t<
-    has(m, m_wide), UnsignedWide<std::conditional_t<width<T> == 64, std::int32_t, Value<T>>>,
-    Bits<T>>;
+using Product =
+    std::conditional_t<has(m, m_wide),
+                       UnsignedWide<std::conditional_t<width<T> == 64, std::int32_t, Value<T>>>,
+                       Bits<T>>;
 template <class T, Modifiers m>
 inline Product<T, m> multiply_integers(Bits<T> a, Bits<T> b) {
     using W = UnsignedWide<Value<T>>;
-    const auto product =
-        static_cast<W>(static_cast<W>(wide<T>(a)) * static_cast<W>(wide<T>(b)));
+    const auto product = static_cast<W>(static_cast<W>(wide<T>(a)) * static_cast<W>(wide<T>(b)));
     if constexpr (has(m, m_hi)) return static_cast<Bits<T>>(product >> width<T>);
     return static_cast<Product<T, m>>(product);
 }
@@ -181,8 +181,10 @@ inline Bits<T> xor_(Bits<T> a, Bits<T> b) {
 }
 template <class T, Modifiers = 0>
 inline Bits<T> not_(Bits<T> a) {
-    if constexpr (std::is_same_v<T, pred>) return !a;
-    else return static_cast<Bits<T>>(~a);
+    if constexpr (std::is_same_v<T, pred>)
+        return !a;
+    else
+        return static_cast<Bits<T>>(~a);
 }
 template <class T, Modifiers = 0>
 inline Bits<T> cnot_(Bits<T> a) {

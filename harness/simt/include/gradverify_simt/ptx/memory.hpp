@@ -29,8 +29,10 @@ inline T* memory_at(std::uint64_t address, std::size_t bytes, const char* file, 
 /// A loaded number's register: integers are extended as their sign says.
 template <class T>
 inline auto extended(Bits<T> bits) {
-    if constexpr (is_integer<T>) return static_cast<Value<T>>(bits);
-    else return bits;
+    if constexpr (is_integer<T>)
+        return static_cast<Value<T>>(bits);
+    else
+        return bits;
 }
 
 template <class T, Space space, bool is_strong>
@@ -55,8 +57,8 @@ GRADVERIFY_SIMT_ACCESS void ld_vector(std::uint64_t address, Parts&... parts) {
 template <class T, Space space, bool is_strong, class... Parts>
 GRADVERIFY_SIMT_ACCESS void st_(std::uint64_t address, Parts... parts) {
     using Cell = std::conditional_t<is_strong, volatile Bits<T>, Bits<T>>;
-    auto* at = memory_at<Cell, space>(address, sizeof...(parts) * sizeof(Bits<T>),
-                                      __builtin_FILE(), __builtin_LINE());
+    auto* at = memory_at<Cell, space>(address, sizeof...(parts) * sizeof(Bits<T>), __builtin_FILE(),
+                                      __builtin_LINE());
     ((*at++ = static_cast<Bits<T>>(parts)), ...);
 }
 
@@ -66,14 +68,14 @@ GRADVERIFY_SIMT_ACCESS void fence_() { __threadfence(); }
 /// 9.7.13.5 atom and 9.7.13.6 red.
 template <class T, Space space, class Next>
 GRADVERIFY_SIMT_ACCESS Bits<T> atomically(std::uint64_t address, Next next) {
-    auto* at = memory_at<Bits<T>, space>(address, sizeof(Bits<T>), __builtin_FILE(),
-                                         __builtin_LINE());
+    auto* at =
+        memory_at<Bits<T>, space>(address, sizeof(Bits<T>), __builtin_FILE(), __builtin_LINE());
     return unit::update(at, next);
 }
-#define GRADVERIFY_SIMT_ATOM(NAME, NEXT)                                                       \
-    template <class T, Space space>                                                            \
-    GRADVERIFY_SIMT_ACCESS Bits<T> atom_##NAME(std::uint64_t address, Bits<T> b) {             \
-        return atomically<T, space>(address, [=](Bits<T> a) -> Bits<T> { return NEXT; });      \
+#define GRADVERIFY_SIMT_ATOM(NAME, NEXT)                                                  \
+    template <class T, Space space>                                                       \
+    GRADVERIFY_SIMT_ACCESS Bits<T> atom_##NAME(std::uint64_t address, Bits<T> b) {        \
+        return atomically<T, space>(address, [=](Bits<T> a) -> Bits<T> { return NEXT; }); \
     }
 GRADVERIFY_SIMT_ATOM(add, (add_<T, 0>(a, b)))
 GRADVERIFY_SIMT_ATOM(min, (min_<T, 0>(a, b)))

@@ -144,7 +144,8 @@ inline void put(T& to, R bits) {
 template <class T, class... Parts>
 inline Bits<T> pack(Parts... parts) {
     constexpr int part_bits = width<T> / static_cast<int>(sizeof...(Parts));
-    constexpr auto mask = static_cast<Bits<T>>(static_cast<Bits<T>>(~Bits<T>{0}) >> (width<T> - part_bits));
+    constexpr auto mask =
+        static_cast<Bits<T>>(static_cast<Bits<T>>(~Bits<T>{0}) >> (width<T> - part_bits));
     Bits<T> packed = 0;
     int at = 0;
     ((packed = static_cast<Bits<T>>(packed | (static_cast<Bits<T>>(parts) & mask) << at),
@@ -155,7 +156,8 @@ inline Bits<T> pack(Parts... parts) {
 template <class T, class... Parts>
 inline void unpack(Bits<T> packed, Parts&... parts) {
     constexpr int part_bits = width<T> / static_cast<int>(sizeof...(Parts));
-    constexpr auto mask = static_cast<Bits<T>>(static_cast<Bits<T>>(~Bits<T>{0}) >> (width<T> - part_bits));
+    constexpr auto mask =
+        static_cast<Bits<T>>(static_cast<Bits<T>>(~Bits<T>{0}) >> (width<T> - part_bits));
     int at = 0;
     ((parts = static_cast<Parts>(packed >> at & mask), at += part_bits), ...);
 }

@@ -29,13 +29,13 @@ inline std::uint32_t shuffled(std::uint32_t a, unsigned source, bool inside, std
     if (p != nullptr) *p = inside;
     return unit::shuffle(members, a, inside ? source : lane, file, line);
 }
-#define GRADVERIFY_SIMT_SHFL(NAME, SOURCE, INSIDE)                                              \
-    inline std::uint32_t shfl_##NAME(std::uint32_t a, std::uint32_t b, std::uint32_t c,         \
-                                     std::uint32_t members, bool* p, GRADVERIFY_SIMT_PLACE) {   \
-        const ShuffleSegment of(c);                                                             \
-        b &= 31u;                                                                               \
-        const unsigned source = SOURCE;                                                         \
-        return shuffled(a, source, INSIDE, members, p, of.lane, file, line);                    \
+#define GRADVERIFY_SIMT_SHFL(NAME, SOURCE, INSIDE)                                            \
+    inline std::uint32_t shfl_##NAME(std::uint32_t a, std::uint32_t b, std::uint32_t c,       \
+                                     std::uint32_t members, bool* p, GRADVERIFY_SIMT_PLACE) { \
+        const ShuffleSegment of(c);                                                           \
+        b &= 31u;                                                                             \
+        const unsigned source = SOURCE;                                                       \
+        return shuffled(a, source, INSIDE, members, p, of.lane, file, line);                  \
     }
 GRADVERIFY_SIMT_SHFL(up, of.lane - b, (static_cast<int>(source) >= static_cast<int>(of.last)))
 GRADVERIFY_SIMT_SHFL(down, of.lane + b, (source <= of.last))
@@ -70,12 +70,12 @@ inline std::uint32_t match_all(Bits<T> a, std::uint32_t members, bool* p, GRADVE
     return equal;
 }
 /// 9.7.13.12 redux.sync.
-#define GRADVERIFY_SIMT_REDUX(NAME)                                                              \
-    template <class T>                                                                           \
-    inline std::uint32_t redux_##NAME(std::uint32_t a, std::uint32_t members,                    \
-                                      GRADVERIFY_SIMT_PLACE) {                                   \
-        return static_cast<std::uint32_t>(                                                       \
-            __reduce_##NAME##_sync(members, static_cast<Value<T>>(a), file, line));              \
+#define GRADVERIFY_SIMT_REDUX(NAME)                                                 \
+    template <class T>                                                              \
+    inline std::uint32_t redux_##NAME(std::uint32_t a, std::uint32_t members,       \
+                                      GRADVERIFY_SIMT_PLACE) {                      \
+        return static_cast<std::uint32_t>(                                          \
+            __reduce_##NAME##_sync(members, static_cast<Value<T>>(a), file, line)); \
     }
 GRADVERIFY_SIMT_REDUX(add)
 GRADVERIFY_SIMT_REDUX(min)
@@ -94,8 +94,8 @@ inline std::uint32_t elect_sync(std::uint32_t members, bool* p, GRADVERIFY_SIMT_
 
 /// 9.7.13.1 bar.sync and bar.arrive; barrier 0 for the whole block is __syncthreads().
 inline void bar_sync(std::uint32_t id, std::uint32_t count = 0, GRADVERIFY_SIMT_PLACE) {
-    const unsigned all = unit::state.block_dim.x * unit::state.block_dim.y *
-                         unit::state.block_dim.z;
+    const unsigned all =
+        unit::state.block_dim.x * unit::state.block_dim.y * unit::state.block_dim.z;
     if (id == 0 && (count == 0 || count == all)) return __syncthreads(file, line);
     gradverify_simt_named_barrier(id, count, true, file, line);
 }
@@ -105,7 +105,7 @@ inline void bar_arrive(std::uint32_t id, std::uint32_t count, GRADVERIFY_SIMT_PL
 
 #define GRADVERIFY_SIMT_REGISTER(NAME, T, VALUE) \
     inline T register_##NAME() { return static_cast<T>(VALUE); }
-#define GRADVERIFY_SIMT_REGISTERS(NAME, VECTOR)             \
+#define GRADVERIFY_SIMT_REGISTERS(NAME, VECTOR)                 \
     GRADVERIFY_SIMT_REGISTER(NAME##_x, std::uint32_t, VECTOR.x) \
     GRADVERIFY_SIMT_REGISTER(NAME##_y, std::uint32_t, VECTOR.y) \
     GRADVERIFY_SIMT_REGISTER(NAME##_z, std::uint32_t, VECTOR.z)
