@@ -51,9 +51,9 @@ __global__ void sum_with_ptx(const float* dy, float* db, int batch, int channels
     float sum = 0;
     for (int i = 0; i < batch * pixels; ++i) {
         const float* address = dy + (i / pixels * channels + c) * pixels + i % pixels;
-        float value;
-        asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(value) : "l"(address));
-        sum += value;
+        unsigned bits = __float_as_uint(*address);
+        asm volatile("vmax.u32.u32.u32 %0, %0, %0;" : "+r"(bits));
+        sum += __uint_as_float(bits);
     }
     db[c] = sum;
 }

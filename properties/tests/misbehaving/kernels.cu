@@ -171,7 +171,11 @@ void overflow_and_exit(const GradBias& call) {
     store<<<1, 1, 0, call.launch.stream>>>(call.db.as<float>() + side * side, 7.0f);
     end_if_failed();
 }
-__global__ void use_ptx(float* db) { asm volatile("st.global.f32 [%0], 0f3F800000;" ::"l"(db)); }
+__global__ void use_ptx(float* db) {
+    unsigned one = 1;
+    asm volatile("vadd.u32.u32.u32 %0, %0, %0;" : "+r"(one));
+    *db = float(one);
+}
 void use_ptx_and_exit(const GradBias& call) {
     use_ptx<<<1, 1, 0, call.launch.stream>>>(call.db.as<float>());
     end_if_failed();
