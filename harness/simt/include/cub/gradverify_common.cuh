@@ -21,6 +21,9 @@ GRADVERIFY_SIMT_OPERATOR(Min, b < a ? b : a)
 struct NullType {};
 
 namespace gradverify_detail {
+/// Of scans, exchanges and sorts of blocks, as in CUB: kernels lay storages behind each other.
+constexpr std::size_t storage_alignment = 16;
+
 /// A value for each thread; assigned to, not constructed, as shared memory is.
 template <class T, int threads>
 struct Values {

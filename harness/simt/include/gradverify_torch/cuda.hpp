@@ -245,10 +245,12 @@ GRADVERIFY_SIMT_ACCESS std::int64_t atomicAdd(std::int64_t* address, std::int64_
                                                static_cast<unsigned long long>(value)));
 }
 template <class T>
-GRADVERIFY_SIMT_ACCESS T gpuAtomicAdd(T* address, gradverify::simt::unit::type_identity_t<T> value) {
+GRADVERIFY_SIMT_ACCESS T gpuAtomicAdd(T* address,
+                                      gradverify::simt::unit::type_identity_t<T> value) {
     return atomicAdd(address, value);
 }
 template <class T>
-GRADVERIFY_SIMT_ACCESS void gpuAtomicAddNoReturn(T* address, gradverify::simt::unit::type_identity_t<T> value) {
+GRADVERIFY_SIMT_ACCESS void gpuAtomicAddNoReturn(T* address,
+                                                 gradverify::simt::unit::type_identity_t<T> value) {
     atomicAdd(address, value);
 }

@@ -60,6 +60,12 @@ CONSTRUCT(cub_loads_and_stores) {
     CHECK_ALGORITHM(WARP_TRANSPOSE_TIMESLICED);
 }
 
+// Kernels lay storages behind each other, so that each begins where the one before ends.
+static_assert(sizeof(cub::BlockScan<float2, 32>::TempStorage) % 16 == 0);
+static_assert(sizeof(cub::BlockScan<int, 33>::TempStorage) % 16 == 0);
+static_assert(sizeof(cub::BlockExchange<short, 33, 1>::TempStorage) % 16 == 0);
+static_assert(sizeof(cub::BlockRadixSort<short, 33, 1>::TempStorage) % 16 == 0);
+
 template <bool is_sliced>
 __global__ void exchange(int* out) {
     using Exchange = cub::BlockExchange<int, threads, items, is_sliced>;

@@ -29,7 +29,8 @@ class BlockExchange {
     using At = gradverify_detail::Arrangement<threads, items>;
 
   public:
-    using TempStorage = gradverify_detail::Values<T, at_once>;
+    struct alignas(gradverify_detail::storage_alignment) TempStorage
+        : gradverify_detail::Values<T, at_once> {};
     explicit BlockExchange(TempStorage& storage) : storage_(storage) {}
 
 #define GRADVERIFY_SIMT_EXCHANGE(NAME, BY, FROM, TO)                          \

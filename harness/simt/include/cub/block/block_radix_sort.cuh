@@ -36,7 +36,7 @@ class BlockRadixSort {
 
   public:
     /// No larger than CUB's.
-    union TempStorage {
+    union alignas(gradverify_detail::storage_alignment) TempStorage {
         gradverify_detail::Values<Key, count> keys;
         gradverify_detail::Values<Value, count> values;
         std::uint16_t counts[digits][threads];

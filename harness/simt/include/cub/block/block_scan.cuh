@@ -24,7 +24,7 @@ class BlockScan {
     using In = gradverify::simt::unit::type_identity_t<const Out>;
 
   public:
-    struct TempStorage {
+    struct alignas(gradverify_detail::storage_alignment) TempStorage {
         gradverify_detail::Values<T, threads> sums;
         gradverify_detail::Values<T, 1> prefix;
     };
