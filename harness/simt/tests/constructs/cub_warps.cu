@@ -3,8 +3,8 @@
 // layouts, and iterators.
 #include "harness/simt/tests/constructs/construct.hpp"
 
-#include <cub/block/block_load.cuh>
 #include <cub/block/block_raking_layout.cuh>
+#include <cub/cub.cuh>
 #include <cub/util_ptx.cuh>
 #include <cub/util_type.cuh>
 #include <cub/warp/warp_scan.cuh>
@@ -105,3 +105,30 @@ CONSTRUCT(cub_raking_layouts) {
     static_assert(cub::Log2<32>::VALUE == 5 && cub::Log2<33>::VALUE == 6);
     static_assert(sizeof(cub::Uninitialized<Pair>) == sizeof(Pair));
 }
+
+// CUB 3 has none of its own.
+#if CUDART_VERSION < 13000
+struct Squared {
+    __device__ int operator()(int i) const { return i * i; }
+};
+__global__ void iterate(int* out) {
+    const cub::CountingInputIterator<int> counting(3);
+    const cub::ConstantInputIterator<int> constant(7);
+    const cub::TransformInputIterator<int, Squared, cub::CountingInputIterator<int>> squares(
+        counting, Squared());
+    out[0] = counting[4];
+    out[1] = *(counting + 2);
+    out[2] = constant[100];
+    out[3] = squares[2];
+    auto next = squares;
+    ++next;
+    out[4] = *next++;
+    out[5] = *next;
+    out[6] = int(next - squares);
+}
+CONSTRUCT(cub_iterators) {
+    Array<int> out(7);
+    iterate<<<1, 1>>>(out);
+    report.equal("out", out.host(), {7, 5, 7, 25, 16, 25, 2});
+}
+#endif
