@@ -47,7 +47,7 @@ CLI::Validator whole_number(std::uint64_t minimum, std::uint64_t maximum) {
 
 CLI::Validator not_empty() {
     const auto complaint = [](const std::string& text) {
-        return text.empty() ? std::string("needs the name of a file") : std::string();
+        return text.empty() ? std::string("needs a name") : std::string();
     };
     return {complaint, "", "file"};
 }
@@ -185,11 +185,12 @@ struct CommandLine {
         NewArguments& a = new_arguments;
         draft->add_option("FILE", a.file, "the .cu file that has the launcher")->required();
         draft->add_option("--launcher", a.launcher, "the function that launches the kernel")
-            ->required();
+            ->required()
+            ->check(not_empty());
         draft
             ->add_option(
                 "--operator", a.operator_name,
-                "what it computes a pass of: layer_norm, or one of a .cpp file beside FILE")
+                "what it computes a pass of; one of your own is in a C++ file that is named, too")
             ->required();
         draft->add_option("--pass", a.pass, "the pass, where it is not the one that fits best");
         draft->add_option("--output", a.output, "the draft (default: FILE_glue.cu, in this folder)")

@@ -130,17 +130,24 @@ std::string tensor_argument(const std::string& tensor, const std::string& type) 
     return fmt::format("call.{}.as<{}>()", tensor, element);
 }
 
+bool is_constant(const SignatureParameter& parameter) {
+    return parameter.type.starts_with("const ");
+}
+
 GlueArgument best_tensor(const Operator& op, const PassSpec& pass,
-                         const SignatureParameter& parameter, const std::set<std::string>& taken) {
+                         const SignatureParameter& parameter, bool says_const,
+                         const std::set<std::string>& taken) {
     GlueArgument best;
-    const bool is_const = parameter.type.starts_with("const ");
+    const bool is_const = is_constant(parameter);
     for (const std::string& tensor : pass.tensors()) {
         if (taken.contains(tensor)) continue;
         const bool is_output = std::ranges::find(pass.outputs, tensor) != pass.outputs.end();
         int score = likeness(plain(parameter.name), names_of_tensor(op, tensor));
         if (score == 0 || (is_const && is_output)) continue;
-        // Most launchers write `const` where they only read.
-        if (is_output != is_const && parameter.type.find('*') != std::string::npos) ++score;
+        // A launcher that writes `const` somewhere writes it wherever it only reads.
+        const bool is_pointer = parameter.type.find('*') != std::string::npos;
+        if (is_pointer && says_const && is_output == is_const) continue;
+        if (is_pointer && is_output != is_const) ++score;
         if (score > best.score)
             best = {.text = tensor_argument(tensor, parameter.type),
                     .tensor = tensor,
@@ -222,13 +229,14 @@ GlueMatch match_pass(const Operator& op, const PassSpec& pass, const Signature& 
     GlueMatch match{.pass = &pass, .arguments = {}, .unmatched_outputs = {}};
     match.arguments.resize(launcher.parameters.size());
     std::set<std::string> taken;
+    const bool says_const = std::ranges::any_of(launcher.parameters, is_constant);
     // The surest first, so that `w` is the weight where something else is the input.
     for (int least = same_name; least > 0; --least)
         for (std::size_t i = 0; i < launcher.parameters.size(); ++i) {
             const SignatureParameter& parameter = launcher.parameters[i];
             if (!match.arguments[i].text.empty()) continue;
             const bool is_tensor = is_tensor_type(parameter.type);
-            GlueArgument found = is_tensor ? best_tensor(op, pass, parameter, taken)
+            GlueArgument found = is_tensor ? best_tensor(op, pass, parameter, says_const, taken)
                                            : best_size(op, parameter, taken);
             if (found.text.empty() || found.score < least) continue;
             taken.insert(is_tensor ? found.tensor : found.parameter);
@@ -237,6 +245,10 @@ GlueMatch match_pass(const Operator& op, const PassSpec& pass, const Signature& 
     for (std::size_t i = 0; i < launcher.parameters.size(); ++i)
         if (match.arguments[i].text.empty())
             match.arguments[i] = other_argument(pass, launcher.parameters[i]);
+    // A default will do for the last ones.
+    while (!match.arguments.empty() && match.arguments.back().text.empty() &&
+           launcher.parameters[match.arguments.size() - 1].has_default)
+        match.arguments.pop_back();
     for (const std::string& output : pass.outputs)
         if (!taken.contains(output)) match.unmatched_outputs.push_back(output);
     return match;
@@ -278,6 +290,13 @@ std::vector<std::string> declarations(const Operator& op, const Signature& launc
     }
     return lines;
 }
+
+std::string placeholder(const std::string& name, std::size_t position) {
+    return fmt::format("{}_{}", fill_in, name.empty() ? std::to_string(position + 1) : name);
+}
+
+/// `theirs::launch` gives `launch`.
+std::string variant_of(const std::string& name) { return name.substr(name.rfind(':') + 1); }
 
 std::string struct_name(const std::string& pass) {
     std::string name;
@@ -328,7 +347,10 @@ std::vector<std::string> unused(const Operator& op, const GlueMatch& match) {
             names.push_back(name);
     };
     for (const std::string& tensor : match.pass->tensors()) add(tensor, &GlueArgument::tensor);
-    for (const SizeName& size : size_names(op)) add(size.name, &GlueArgument::parameter);
+    for (const SizeName& size : size_names(op))
+        if (std::ranges::find(match.arguments, size.name, &GlueArgument::parameter) ==
+            match.arguments.end())
+            names.push_back(size.text);
     return names;
 }
 
@@ -356,7 +378,7 @@ GlueMatch match_launcher(const Operator& op, const Signature& launcher, const st
 }
 
 std::string glue_of(const Operator& op, const Signature& launcher, const GlueMatch& match,
-                    const std::string& file, const std::string& variant) {
+                    const std::string& file, const std::string& name) {
     const std::string type = struct_name(match.pass->name);
     std::vector<std::string> arguments;
     for (std::size_t i = 0; i < match.arguments.size(); ++i)
@@ -370,6 +392,7 @@ std::string glue_of(const Operator& op, const Signature& launcher, const GlueMat
     std::string chain;
     for (const std::string& line : declarations(op, launcher, match)) chain += "\n    " + line;
     return fmt::format(
+        "{}"
         "#include \"harness/kernel.hpp\"\n"
         "#include \"harness/pass.hpp\"\n"
         "\n"
@@ -383,8 +406,9 @@ std::string glue_of(const Operator& op, const Signature& launcher, const GlueMat
         "{}"
         "}}\n"
         "GRADVERIFY_KERNEL({}, \"{}\", launch){};\n",
-        file, type, op.name, match.pass->name, members(op, *match.pass), type,
-        listed(launch + "(", std::move(arguments), ");"), type, variant, chain);
+        is_checked ? "#include <stdexcept>\n\n" : "", file, type, op.name, match.pass->name,
+        members(op, *match.pass), type, listed(launch + "(", std::move(arguments), end), type,
+        variant_of(name), chain);
 }
 
 std::vector<std::string> glue_notes(const Operator& op, const Signature& launcher,
@@ -398,11 +422,13 @@ std::vector<std::string> glue_notes(const Operator& op, const Signature& launche
         if (match.arguments[i].is_guessed)
             notes.push_back(fmt::format("guessed: {} is {}", name_of(i), match.arguments[i].text));
     for (std::size_t i = 0; i < match.arguments.size(); ++i)
-        if (match.arguments[i].text.empty())
-            notes.push_back(fmt::format("fill in: {} (not used yet: {})", name_of(i),
-                                        joined_or_none(unused(op, match))));
+        if (match.arguments[i].text.empty()) notes.push_back("fill in: " + name_of(i));
+    if (launcher.is_template)
+        notes.push_back("fill in: the arguments of the template " + launcher.name +
+                        ", and the types that they stand for");
     if (launcher.is_kernel)
         notes.push_back("fill in: blocks and threads, since " + launcher.name + " is a kernel");
+    if (!notes.empty()) notes.push_back("not used yet: " + joined_or_none(unused(op, match)));
     for (const std::string& output : match.unmatched_outputs)
         notes.push_back(fmt::format("nothing yields {} of {}.{}; its passes are {}", output,
                                     op.name, match.pass->name, joined(names_of(op.passes))));

@@ -24,7 +24,8 @@ struct GlueArgument {
 /// A pass, with an argument for each parameter of the launcher.
 struct GlueMatch {
     const PassSpec* pass = nullptr;
-    std::vector<GlueArgument> arguments;
+    std::vector<GlueArgument>
+        arguments;  ///< without the last ones that have a default and no match
     std::vector<std::string> unmatched_outputs;
 
     /// The better one has the higher.

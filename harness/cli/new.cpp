@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -11,8 +12,10 @@
 #include "harness/base/files.hpp"
 #include "harness/base/text.hpp"
 #include "harness/cli/glue.hpp"
+#include "harness/cli/user_files.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/registry/registry.hpp"
+#include "harness/run/selection.hpp"
 
 namespace gradverify {
 
@@ -54,12 +57,15 @@ int run_new(const NewArguments& arguments) {
     if (fs::exists(path)) throw UsageError(path + " exists; name another file by --output");
     const fs::path folder = fs::absolute(path).parent_path();
     const std::string included = fs::proximate(fs::absolute(arguments.file), folder);
-    write_file(path, glue_of(op, launcher, match, included, launcher.name));
+    write_file(path, glue_of(op, launcher, match, included, arguments.launcher));
 
     fmt::print("written: {}, {} as a kernel of {}.{}\n", path, launcher.name, op.name,
                match.pass->name);
     for (const std::string& note : glue_notes(op, launcher, match)) fmt::print("{}\n", note);
-    fmt::print("next: gradverify check {} {}\n", arguments.file, path);
+    const char* const operators = std::getenv(files_variable);
+    const UserFiles next{.files = {path}, .includes = {}, .definitions = {}, .libraries = {}};
+    fmt::print("next: gradverify check {}{}\n", next.print(),
+               operators ? std::string(" ") + operators : "");
     return exit_ok;
 }
 

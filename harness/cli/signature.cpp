@@ -131,6 +131,7 @@ std::string plain_type(std::string_view text) {
 }
 
 SignatureParameter parameter_of(std::string_view text) {
+    const bool has_default = text.find('=') != std::string_view::npos;
     text = trimmed(text.substr(0, text.find('=')));
     const std::size_t bracket = text.find('[');
     std::string_view declarator = trimmed(text.substr(0, bracket));
@@ -138,8 +139,8 @@ SignatureParameter parameter_of(std::string_view text) {
     while (begin > 0 && is_word(declarator[begin - 1])) --begin;
     std::string type = plain_type(declarator.substr(0, begin));
     if (bracket != std::string_view::npos) type += '*';
-    if (type.empty()) return {std::string(declarator), ""};  // `int`, without a name
-    return {type, std::string(declarator.substr(begin))};
+    if (type.empty()) return {std::string(declarator), "", has_default};  // `int`, without a name
+    return {type, std::string(declarator.substr(begin)), has_default};
 }
 
 /// The text since the end of what stands before.
@@ -172,10 +173,16 @@ std::optional<Signature> signature_at(std::string_view text, std::size_t at,
     Signature signature{.name = std::string(name),
                         .parameters = {},
                         .is_kernel = has_word(head, "__global__"),
-                        .is_template = has_word(head, "template")};
+                        .is_template = has_word(head, "template"),
+                        .gives_status = has_word(head, "cudaError_t") || has_word(head, "int")};
     for (const std::string_view part : split_at_commas(text.substr(open + 1, close - open - 2)))
         if (part != "void") signature.parameters.push_back(parameter_of(part));
     return signature;
+}
+
+/// What follows the parameters: `;` of a declaration.
+std::size_t behind_bracket_of_parameters(std::string_view text, std::size_t name) {
+    return text.find_first_not_of(" \t\n\r", behind_bracket(text, text.find('(', name)));
 }
 
 bool takes_data(const Signature& signature) {
@@ -187,15 +194,21 @@ bool takes_data(const Signature& signature) {
 }  // namespace
 
 std::optional<Signature> signature_of(std::string_view text, std::string_view name) {
+    if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos)
+        name.remove_prefix(colon + 1);
     const std::string blanked = Blanked(text).take();
     const std::string_view code = blanked;
-    for (std::size_t at = code.find(name); at != std::string_view::npos;
+    std::optional<Signature> declared;
+    for (std::size_t at = code.find(name); at != std::string_view::npos && !name.empty();
          at = code.find(name, at + 1)) {
         if (at > 0 && is_word(code[at - 1])) continue;
         if (at + name.size() < code.size() && is_word(code[at + name.size()])) continue;
-        if (auto signature = signature_at(code, at, name)) return signature;
+        auto signature = signature_at(code, at, name);
+        if (!signature) continue;
+        if (code[behind_bracket_of_parameters(code, at)] != ';') return signature;
+        if (!declared) declared = std::move(signature);
     }
-    return std::nullopt;
+    return declared;
 }
 
 std::vector<std::string> launcher_names(std::string_view text) {

@@ -12,16 +12,19 @@ namespace gradverify {
 struct SignatureParameter {
     std::string type;  ///< without blanks that say nothing: `const float*`
     std::string name;
+    bool has_default = false;
 };
 
 struct Signature {
     std::string name;
     std::vector<SignatureParameter> parameters;
-    bool is_kernel = false;    ///< `__global__`
-    bool is_template = false;  ///< some of its template's arguments may have to be written
+    bool is_kernel = false;     ///< `__global__`
+    bool is_template = false;   ///< some of its template's arguments may have to be written
+    bool gives_status = false;  ///< `int` or `cudaError_t`
 };
 
-/// Nothing where the text neither defines nor declares a function of this name.
+/// Its definition, or else a declaration. A namespace before the name is not looked at. Nothing
+/// where the text has no function of this name.
 std::optional<Signature> signature_of(std::string_view text, std::string_view name);
 /// The functions that the text defines at namespace scope and that take a pointer or a tensor, in
 /// their order, each once.

@@ -86,7 +86,9 @@ fs::path cache_folder() {
         const char* value = std::getenv(name);
         return fs::path(value && *value ? value : "");
     };
-    if (const fs::path cache = set("XDG_CACHE_HOME"); !cache.empty()) return cache / "gradverify";
+    // A relative one is to be ignored, as the XDG Base Directory Specification has it.
+    if (const fs::path cache = set("XDG_CACHE_HOME"); cache.is_absolute())
+        return cache / "gradverify";
     if (const fs::path home = set("HOME"); !home.empty()) return home / ".cache" / "gradverify";
     throw EnvironmentError("files are built in a folder that is kept: set HOME or XDG_CACHE_HOME");
 }

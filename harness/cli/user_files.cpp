@@ -74,7 +74,8 @@ CommandWords::CommandWords(std::vector<std::string> all) {
         } else if (is_file_name(word)) {
             if (!std::filesystem::is_regular_file(word))
                 throw UsageError("there is no file " + word);
-            files.files.push_back(word);
+            if (std::ranges::find(files.files, word) == files.files.end())
+                files.files.push_back(word);
         } else {
             rest.push_back(word);
         }

@@ -82,10 +82,10 @@ expect 2 err 'there is no operator reluu; .*did you mean relu' \
 expect 2 err 'relu has no pass grad_weight; it has forward, grad_input' \
     new relu.cu --launcher relu_backward --operator relu --pass grad_weight --output other.cu
 # What does not fit is said, and no compiler takes it for more.
-expect 0 out 'fill in: const float\* out_grad \(not used yet: labels, probs, loss, n, v\)' \
+expect 0 out 'not used yet: labels, probs, loss, call.n, call.v' \
     new relu.cu --launcher relu_backward --operator softmax_cross_entropy --pass forward \
     --output other.cu
-holds 'what is missing is to be filled in' grep -q FILL_IN_out_grad other.cu
+holds 'what is missing is to be filled in' grep -q FILL_IN_inp_grad other.cu
 
 # Built, then found as it is.
 files=(relu.cu relu_glue.cu "${built_with[@]}" --device cpu)

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "gradverify_simt/language.hpp"
+#include "language.hpp"  // also from outside of the folder of CUDA's names
 
 namespace gradverify::simt::unit {
 
