@@ -298,6 +298,14 @@ std::string placeholder(const std::string& name, std::size_t position) {
 /// `theirs::launch` gives `launch`.
 std::string variant_of(const std::string& name) { return name.substr(name.rfind(':') + 1); }
 
+/// What stands before the arguments of a call.
+std::string call_of(const Signature& launcher, std::string name) {
+    if (launcher.is_template) name += fmt::format("<{}_template_arguments>", fill_in);
+    if (launcher.is_kernel)
+        name += fmt::format("<<<{0}_blocks, {0}_threads, 0, call.launch.stream>>>", fill_in);
+    return name;
+}
+
 std::string struct_name(const std::string& pass) {
     std::string name;
     bool begins = true;
@@ -384,11 +392,11 @@ std::string glue_of(const Operator& op, const Signature& launcher, const GlueMat
     for (std::size_t i = 0; i < match.arguments.size(); ++i)
         arguments.push_back(!match.arguments[i].text.empty()
                                 ? match.arguments[i].text
-                                : fmt::format("{}_{}", fill_in, launcher.parameters[i].name));
-    const std::string launch =
-        launcher.is_kernel ? fmt::format("{}<<<{}_blocks, {}_threads, 0, call.launch.stream>>>",
-                                         launcher.name, fill_in, fill_in)
-                           : launcher.name;
+                                : placeholder(launcher.parameters[i].name, i));
+    const bool is_checked = launcher.gives_status && !launcher.is_kernel;
+    const std::string begin = (is_checked ? "if (" : "") + call_of(launcher, name) + "(";
+    const std::string end =
+        is_checked ? fmt::format(") != 0) throw std::runtime_error(\"{} failed\");", name) : ");";
     std::string chain;
     for (const std::string& line : declarations(op, launcher, match)) chain += "\n    " + line;
     return fmt::format(
@@ -407,7 +415,7 @@ std::string glue_of(const Operator& op, const Signature& launcher, const GlueMat
         "}}\n"
         "GRADVERIFY_KERNEL({}, \"{}\", launch){};\n",
         is_checked ? "#include <stdexcept>\n\n" : "", file, type, op.name, match.pass->name,
-        members(op, *match.pass), type, listed(launch + "(", std::move(arguments), end), type,
+        members(op, *match.pass), type, listed(begin, std::move(arguments), end), type,
         variant_of(name), chain);
 }
 
