@@ -106,10 +106,21 @@ CONSTRUCT(cub_raking_layouts) {
     static_assert(sizeof(cub::Uninitialized<Pair>) == sizeof(Pair));
 }
 
-// CUB 3 has none of its own.
-#if CUDART_VERSION < 13000
+#if CUDART_VERSION >= 13000  // whose CUB has none of its own
+#include <thrust/iterator/constant_iterator.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+namespace cub {
+template <class T>
+using CountingInputIterator = thrust::counting_iterator<T>;
+template <class T>
+using ConstantInputIterator = thrust::constant_iterator<T>;
+template <class T, class F, class I>
+using TransformInputIterator = thrust::transform_iterator<F, I>;
+}  // namespace cub
+#endif
 struct Squared {
-    __device__ int operator()(int i) const { return i * i; }
+    __host__ __device__ int operator()(int i) const { return i * i; }
 };
 __global__ void iterate(int* out) {
     const cub::CountingInputIterator<int> counting(3);
@@ -131,4 +142,3 @@ CONSTRUCT(cub_iterators) {
     iterate<<<1, 1>>>(out);
     report.equal("out", out.host(), {7, 5, 7, 25, 16, 25, 2});
 }
-#endif
