@@ -332,9 +332,10 @@ std::string members(const Operator& op, const PassSpec& pass) {
     const auto group = [&](const std::string& type, const std::string& how,
                            const std::vector<std::string>& names) {
         if (names.empty()) return;
-        std::vector<std::string> parts;
-        for (const std::string& name : names)
-            parts.push_back(fmt::format("{} = {}(\"{}\")", name, how, name));
+        std::vector<std::string> parts(names.size());
+        std::ranges::transform(names, parts.begin(), [&](const std::string& name) {
+            return fmt::format("{} = {}(\"{}\")", name, how, name);
+        });
         text += listed(type + " ", std::move(parts), ";");
     };
     group("TensorView", "tensor", pass.tensors());

@@ -163,7 +163,7 @@ fs::path package_folder() {
                          "can't install the package that files are built with");
         prefix /= "bin";
     }
-    const fs::path package = (prefix / GRADVERIFY_PACKAGE_FROM_BIN).lexically_normal();
+    fs::path package = (prefix / GRADVERIFY_PACKAGE_FROM_BIN).lexically_normal();
     if (!fs::exists(package / "gradverify-config.cmake"))
         throw EnvironmentError(
             "files are built with gradverify's CMake package, and there is none in " +
