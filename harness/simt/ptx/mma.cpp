@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <memory>
 #include <type_traits>
 
 #include "gradverify_simt/forced.hpp"
@@ -77,9 +78,9 @@ std::uint64_t element_of(const void* registers, int bits, int at) {
 /// A matrix in rows of `width`.
 template <class T>
 struct Matrices {
-    std::array<T, most_rows * most_depth> a{};
-    std::array<T, most_depth * columns> b{};
-    std::array<T, most_rows * columns> sum{};
+    std::array<T, std::size_t{most_rows} * most_depth> a{};
+    std::array<T, std::size_t{most_depth} * columns> b{};
+    std::array<T, std::size_t{most_rows} * columns> sum{};
 };
 
 /// Registers of A: row l / 4, then 8 rows below; then on by 4 registers' columns. Those of B lie
@@ -160,7 +161,9 @@ void add_products(const MmaForm& form, Matrices<T>& all) {
 
 template <class T>
 void multiply_as(const MmaForm& form, const std::array<const MmaLane*, lanes_of_warp>& lanes) {
-    thread_local Matrices<T> all;
+    // On the heap: a library that is loaded late has little room for variables of a thread.
+    thread_local const auto owner = std::make_unique<Matrices<T>>();
+    Matrices<T>& all = *owner;
     const int own = form.m * columns / lanes_of_warp;
     for (int l = 0; l < lanes_of_warp; ++l) {
         const MmaLane& lane = *lanes[static_cast<std::size_t>(l)];
