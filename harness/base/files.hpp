@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are written as a whole.
+// Files that are read or written as a whole.
 #pragma once
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <system_error>
 
@@ -16,6 +19,15 @@ namespace gradverify {
     const int why = errno;
     throw EnvironmentError("can't write " + path +
                            (why == 0 ? "" : ": " + std::generic_category().message(why)));
+}
+
+/// Nothing for what can't be read, or is a folder.
+inline std::optional<std::string> read_file(const std::string& path) {
+    std::ifstream file(path);
+    if (!file || std::filesystem::is_directory(path)) return std::nullopt;
+    std::ostringstream text;
+    text << file.rdbuf();
+    return std::move(text).str();
 }
 
 /// **Errors** EnvironmentError when the file can't be written.

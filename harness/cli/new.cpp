@@ -5,8 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <optional>
 
 #include "harness/base/errors.hpp"
 #include "harness/base/files.hpp"
@@ -23,12 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const std::string& path) {
-    std::ifstream file(path);
-    if (!file || fs::is_directory(path)) throw UsageError("can't read " + path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 const Operator& operator_named(const std::string& name) {
     const Registry& registry = Registry::instance();
     if (const Operator* const op = registry.find_operator(name)) return *op;
@@ -38,9 +31,10 @@ const Operator& operator_named(const std::string& name) {
 }
 
 Signature launcher_in(const std::string& file, const std::string& name) {
-    const std::string text = text_of(file);
-    if (auto signature = signature_of(text, name)) return *signature;
-    const std::vector<std::string> names = launcher_names(text);
+    const std::optional<std::string> text = read_file(file);
+    if (!text) throw UsageError("can't read " + file);
+    if (auto signature = signature_of(*text, name)) return *signature;
+    const std::vector<std::string> names = launcher_names(*text);
     throw UsageError(fmt::format("{} has no function {}; those that take tensors are {}{}", file,
                                  name, joined_or_none(names), did_you_mean(name, names)));
 }

@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -27,17 +26,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// Whether one of the other files includes this one, so that it is not built by itself.
 bool is_included(const std::string& file, const std::vector<std::string>& files) {
     const std::string name = fs::path(file).filename();
     return std::ranges::any_of(files, [&](const std::string& other) {
         if (other == file) return false;
-        const std::string text = text_of(other);
+        const std::string text = read_file(other).value_or("");
         return std::ranges::any_of(split(text, '\n'), [&](std::string_view line) {
             const auto included = included_in(line);
             return included && fs::path(included->substr(1)).filename() == name;
@@ -249,7 +243,7 @@ std::string program_over(const UserFiles& given, bool for_cpu_alone) {
                                      mix_seed(0, project + command_of(configure))));
     const Lock lock(folder);
     const fs::path build = folder / "build";
-    if (!fs::exists(build / "CMakeCache.txt") || text_of(folder / "CMakeLists.txt") != project) {
+    if (!fs::exists(build / "CMakeCache.txt") || read_file(folder / "CMakeLists.txt") != project) {
         write_file(folder / "CMakeLists.txt", project);
         std::vector<std::string> words{"cmake", "-S", folder, "-B", build};
         words.insert(words.end(), configure.begin(), configure.end());

@@ -77,6 +77,7 @@ expect 2 err 'relu_glue.cu exists; name another file by --output' \
     new relu.cu --launcher relu_backward --operator relu
 expect 2 err 'those that take tensors are relu_backward; did you mean relu_backward' \
     new relu.cu --launcher relu_backwards --operator relu
+expect 2 err "can't read \." new . --launcher relu_backward --operator relu
 expect 2 err 'there is no operator reluu; .*did you mean relu' \
     new relu.cu --launcher relu_backward --operator reluu
 expect 2 err 'relu has no pass grad_weight; it has forward, grad_input' \

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string_view>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/files.hpp"
 #include "harness/base/text.hpp"
 
 namespace gradverify {
@@ -17,13 +16,6 @@ namespace gradverify {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<std::string> read_file(const fs::path& path) {
-    std::ifstream file(path);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return file ? std::optional(std::move(text).str()) : std::nullopt;
-}
 
 /// With what a unit was compiled; see gradverify_write_unit_flags.
 struct UnitFlags {

@@ -62,12 +62,7 @@ class GenericPackedTensorAccessor {
     Index stride(Index axis) const { return strides_[axis]; }
     PtrType data() const { return data_; }
     decltype(auto) operator[](Index i) const {
-        if constexpr (rank == 1) {
-            return (data_[i * strides_[0]]);
-        } else {
-            return TensorAccessor<T, rank - 1, Traits, Index>(data_ + i * strides_[0], sizes_ + 1,
-                                                              strides_ + 1);
-        }
+        return TensorAccessor<T, rank, Traits, Index>(data_, sizes_, strides_)[i];
     }
 
   private:
