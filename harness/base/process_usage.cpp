@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <ctime>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "harness/base/files.hpp"
 #include "harness/base/text.hpp"
 
 namespace gradverify {
@@ -48,6 +50,23 @@ std::size_t physical_memory_bytes() {
         if (std::ifstream file(path); file >> limit && limit > 0) bytes = std::min(bytes, limit);
     }
     return bytes;
+}
+
+std::size_t available_memory_bytes() {
+    const auto meminfo = read_file("/proc/meminfo");
+    const auto available = meminfo ? available_memory_of(*meminfo) : std::nullopt;
+    return std::min(available.value_or(SIZE_MAX), physical_memory_bytes());
+}
+
+std::optional<std::size_t> available_memory_of(std::string_view meminfo) {
+    constexpr std::string_view key = "MemAvailable:", unit = " kB";
+    for (std::string_view line : split(meminfo, '\n')) {
+        if (!line.starts_with(key) || !line.ends_with(unit)) continue;
+        line.remove_prefix(std::min(line.find_first_not_of(' ', key.size()), line.size()));
+        line.remove_suffix(std::min(unit.size(), line.size()));
+        if (const auto kilobytes = parse_uint(line)) return *kilobytes * 1024;
+    }
+    return std::nullopt;
 }
 
 }  // namespace gradverify

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 
 namespace gradverify {
 
@@ -21,5 +22,11 @@ std::optional<ProcessUsage> usage_of(pid_t pid);
 
 /// Memory of this machine, or of the container that this process is in.
 std::size_t physical_memory_bytes();
+
+/// What a program can have at once: free memory, and the files' cache, which makes room for it.
+std::size_t available_memory_bytes();
+
+/// The same from the text of /proc/meminfo; nothing where it does not say.
+std::optional<std::size_t> available_memory_of(std::string_view meminfo);
 
 }  // namespace gradverify

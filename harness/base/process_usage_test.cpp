@@ -37,6 +37,16 @@ TEST_CASE("a process that has called exit, or was killed, is told from one that 
     CHECK_FALSE(usage_of(waiting));
 }
 
+TEST_CASE("memory that caches files is there to be had") {
+    CHECK(available_memory_of("MemTotal:       24689664 kB\nMemFree:          160312 kB\n"
+                              "MemAvailable:   18120540 kB\nCached:         17500000 kB\n") ==
+          18120540 * std::size_t{1024});
+    CHECK_FALSE(available_memory_of("MemTotal: 24689664 kB\nMemFree: 160312 kB\n"));
+    CHECK_FALSE(available_memory_of("MemAvailable: kB\nMemAvailable:\nMemAvailable: x kB\n"));
+    CHECK(available_memory_bytes() > 0);
+    CHECK(available_memory_bytes() <= physical_memory_bytes());
+}
+
 TEST_CASE("a process that is being taken down is waited for, and no other beyond its time") {
     CHECK(is_waited_for(-0.1, false));
     CHECK_FALSE(is_waited_for(0.0, false));

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Large tensors of the CPU device, for tests that lower the size that counts as large.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <new>
 
+#include "harness/base/process_usage.hpp"
 #include "harness/devices/large_memory.hpp"
 
 namespace gradverify::detail {
@@ -14,10 +13,7 @@ namespace {
 
 class LargeHostMemory final : public LargeMemory {
   public:
-    std::size_t free_bytes() override {
-        return static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) *
-               static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    }
+    std::size_t free_bytes() override { return available_memory_bytes(); }
     std::byte* allocate(std::size_t bytes) override {
         return static_cast<std::byte*>(
             ::operator new(std::max<std::size_t>(bytes, 1), alignment, std::nothrow));

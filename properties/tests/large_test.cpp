@@ -193,7 +193,9 @@ TEST_CASE("a kernel is tried at the limit that it declares, one below, and where
         for (std::int64_t i = 0; i < cases; ++i) {
             const Case drawn = drawn_case(suite, row, seed, i);
             most[i] = most_elements(drawn, false);
-            CHECK(suite.run(drawn.print()).verdict == Verdict::passed);
+            const Outcome outcome = suite.run(drawn.print());
+            CAPTURE(outcome.message);
+            CHECK(outcome.verdict == Verdict::passed);
         }
         CHECK(most[0] == 32767);
         CHECK(most[1] == 32766);
