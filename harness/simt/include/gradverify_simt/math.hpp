@@ -45,7 +45,11 @@ inline float __tanhf(float x) { return std::tanh(x); }
 
 inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
 inline float fdividef(float x, float y) { return x / y; }
-inline float __fdividef(float x, float y) { return x / y; }
+/// Above 2^126 the divisor's reciprocal is flushed, as on a GPU.
+inline float __fdividef(float x, float y) {
+    const bool is_out_of_range = std::fabs(y) > 0x1p126f && !std::isinf(y);
+    return is_out_of_range ? x * std::copysign(0.0f, y) : x / y;
+}
 inline double fdivide(double x, double y) { return x / y; }
 inline float __frsqrt_rn(float x) { return static_cast<float>(1.0 / std::sqrt(double{x})); }
 #define GRADVERIFY_SIMT_OF_SEVERAL(T, F)                                  \

@@ -136,15 +136,25 @@ std::vector<double> values(const std::string& type, std::uint64_t bits) {
     return {double{Bfloat16Format::to_float(low)}, double{Bfloat16Format::to_float(high)}};
 }
 
+/// As the PTX ISA bounds approximations: 2 units in float, 2^-7 in bfloat16; tanh, and half, by
+/// about 2^-10.
+double relative_tolerance(const std::string& text, const std::string& type) {
+    if (!is_approximate(text)) return 0.0;
+    if (type.starts_with("bf16")) return 0x1p-7;
+    return contains(text, "tanh") || type != "f32" ? 0x1p-9 : 0x1p-20;
+}
+double absolute_tolerance(const std::string& text, const std::string& type) {
+    if (!is_approximate(text)) return 0.0;
+    if (type.starts_with("f16")) return 0x1p-24;  // the smallest half
+    return contains(text, "sin") || contains(text, "cos") || contains(text, "lg2") ? 0x1p-20 : 0.0;
+}
+
 bool agree(const std::string& text, std::uint64_t got, std::uint64_t want) {
     const std::string type = result_type(text);
     if (got == want) return true;
     if (type.empty()) return false;
-    // As the PTX ISA bounds approximations: 2 units in float; tanh, and halves, by 2^-10.
-    const bool is_coarse = contains(text, "tanh") || type != "f32";
-    const double relative = is_approximate(text) ? (is_coarse ? 0x1p-9 : 0x1p-20) : 0.0;
-    const double absolute =
-        contains(text, "sin") || contains(text, "cos") || contains(text, "lg2") ? 0x1p-20 : 0.0;
+    const double relative = relative_tolerance(text, type);
+    const double absolute = absolute_tolerance(text, type);
     const auto first = values(type, got), second = values(type, want);
     for (std::size_t i = 0; i < first.size(); ++i) {
         const double a = first[i], b = second[i];

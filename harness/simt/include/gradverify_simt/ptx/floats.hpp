@@ -29,9 +29,14 @@ constexpr Rounding rounding_of() {
     return has(m, m_rp) ? Rounding::up : Rounding::nearest;
 }
 
-/// The format of a 16-bit float, and whether a number of it is subnormal.
+/// The format of a 16-bit float, and its number without what .ftz drops.
 template <class T>
 using Format = std::conditional_t<std::is_same_v<T, f16>, unit::HalfFormat, unit::Bfloat16Format>;
+template <class T, Modifiers m>
+inline std::uint16_t normal_or_zero(std::uint16_t bits) {
+    constexpr unsigned exponent = std::is_same_v<T, f16> ? 0x7c00u : 0x7f80u;
+    return has(m, m_ftz) && (bits & exponent) == 0 ? bits & 0x8000u : bits;
+}
 
 /// What an operand is worth, with a subnormal number as zero under .ftz.
 template <class T, Modifiers m>
@@ -42,9 +47,7 @@ inline auto value(Bits<T> bits) {
         if (has(m, m_ftz) && (bits & 0x7f800000u) == 0) bits &= 0x80000000u;
         return unit::bit_cast<float>(bits);
     } else {
-        if (std::is_same_v<T, f16> && has(m, m_ftz) && (bits & 0x7c00u) == 0)
-            bits = static_cast<std::uint16_t>(bits & 0x8000u);
-        return Format<T>::to_float(bits);
+        return Format<T>::to_float(normal_or_zero<T, m>(bits));
     }
 }
 
@@ -59,9 +62,7 @@ inline Bits<T> result(std::conditional_t<std::is_same_v<T, f64>, double, float> 
         if (x != x) return 0x7fffffffu;
         return unit::bit_cast<std::uint32_t>(value<f32, m>(unit::bit_cast<std::uint32_t>(x)));
     } else {
-        const std::uint16_t bits = Format<T>::from_float(x);
-        const bool flushes = std::is_same_v<T, f16> && has(m, m_ftz) && (bits & 0x7c00u) == 0;
-        return flushes ? static_cast<std::uint16_t>(bits & 0x8000u) : bits;
+        return normal_or_zero<T, m>(Format<T>::from_float(x));
     }
 }
 
@@ -108,12 +109,20 @@ inline Bits<T> sub_(Bits<T> a, Bits<T> b) {
     else
         return add_<T, m>(a, static_cast<Bits<T>>(b ^ (Bits<T>{1} << (width<T> - 1))));
 }
+/// What .ftz does before a result is rounded: by its exact value, if that is below 2^-126.
+template <class T, Modifiers m>
+inline bool is_flushed(double exact) {
+    return std::is_same_v<T, f32> && has(m, m_ftz) && std::fabs(exact) < 0x1p-126;
+}
 template <class T, Modifiers m = 0>
 inline auto mul_(Bits<T> a, Bits<T> b) {
     if constexpr (is_integer<T>)
         return multiply_integers<T, m>(a, b);
     else if constexpr (is_pair<T>)
         return each<T>(mul_<Element<T>, m>, a, b);
+    else if (const double exact = double{value<T, m>(a)} * double{value<T, m>(b)};
+             is_flushed<T, m>(exact))
+        return result<T, m>(std::signbit(exact) ? -0.0f : 0.0f);
     else if constexpr (is_directed<m>)
         return rounded<T, m>(Operation::multiply, a, b);
     else
@@ -126,6 +135,10 @@ inline Bits<T> fma_(Bits<T> a, Bits<T> b, Bits<T> c) {
         return each<T>(fma_<Element<T>, m>, a, b, c);
     else if constexpr (is_narrow_float<T>)
         return result<T, m>(unit::fused_to_odd(value<T, m>(a), value<T, m>(b), value<T, m>(c)));
+    else if (const double exact =
+                 std::fma(double{value<T, m>(a)}, double{value<T, m>(b)}, double{value<T, m>(c)});
+             is_flushed<T, m>(exact))
+        return result<T, m>(std::signbit(exact) ? -0.0f : 0.0f);
     else if constexpr (is_directed<m>)
         return rounded<T, m>(Operation::fused, a, b, c);
     else
@@ -145,11 +158,13 @@ requires(!is_integer<T>)
 {
     return fma_<T, m>(a, b, c);
 }
-/// 9.7.1.8, 9.7.3.8 div; .approx and .full give the nearest quotient here.
+/// 9.7.1.8, 9.7.3.8 div; .approx, within its range, and .full give the nearest quotient here.
 template <class T, Modifiers m = 0>
 inline Bits<T> div_(Bits<T> a, Bits<T> b) {
     if constexpr (is_integer<T>)
         return divide_integers<T>(a, b);
+    else if constexpr (has(m, m_approx))
+        return result<T, m>(__fdividef(value<T, m>(a), value<T, m>(b)));
     else if constexpr (is_directed<m>)
         return rounded<T, m>(Operation::divide, a, b);
     else

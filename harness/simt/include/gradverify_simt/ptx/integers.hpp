@@ -83,7 +83,7 @@ inline Bits<T> mad24_(Bits<T> a, Bits<T> b, Bits<T> c) {
     return mul24_<T, m>(a, b) + c;
 }
 
-/// 9.7.1.8 div, 9.7.1.9 rem: a quotient by zero is all ones, and a remainder the dividend.
+/// 9.7.1.8 div, 9.7.1.9 rem: by zero both are all ones.
 template <class T>
 inline Bits<T> divide_integers(Bits<T> a, Bits<T> b) {
     if (b == 0) return static_cast<Bits<T>>(~Bits<T>{0});
@@ -91,7 +91,7 @@ inline Bits<T> divide_integers(Bits<T> a, Bits<T> b) {
 }
 template <class T, Modifiers = 0>
 inline Bits<T> rem_(Bits<T> a, Bits<T> b) {
-    return b == 0 ? a : static_cast<Bits<T>>(wide<T>(a) % wide<T>(b));
+    return static_cast<Bits<T>>(b == 0 ? ~Bits<T>{0} : wide<T>(a) % wide<T>(b));
 }
 /// 9.7.1.7 sad.
 template <class T, Modifiers = 0>
@@ -125,10 +125,16 @@ template <class T, Modifiers = 0>
 inline Bits<T> brev_(Bits<T> a) {
     return static_cast<Bits<T>>(__brevll(a) >> (64 - width<T>));
 }
+/// A place or length of bfe and bfi. The ISA leaves more than 8 bits open: hardware drops them for
+/// 32-bit types, and keeps them for 64.
+template <class T>
+unsigned bits_operand(std::uint32_t x) {
+    return width<T> == 64 ? std::min(x, 255u) : x & 255u;
+}
 /// 9.7.1.19 bfe: bits beyond the top are the sign's.
 template <class T, Modifiers = 0>
 inline Bits<T> bfe_(Bits<T> a, std::uint32_t b, std::uint32_t c) {
-    const unsigned position = b & 0xffu, length = c & 0xffu;
+    const unsigned position = bits_operand<T>(b), length = bits_operand<T>(c);
     if (length == 0) return 0;
     const unsigned top = std::min(position + length - 1u, static_cast<unsigned>(width<T>) - 1u);
     const bool is_signed = std::is_signed_v<Value<T>>;
@@ -144,7 +150,7 @@ inline Bits<T> bfe_(Bits<T> a, std::uint32_t b, std::uint32_t c) {
 /// 9.7.1.20 bfi.
 template <class T, Modifiers = 0>
 inline Bits<T> bfi_(Bits<T> a, Bits<T> b, std::uint32_t c, std::uint32_t d) {
-    const unsigned position = c & 0xffu, length = d & 0xffu;
+    const unsigned position = bits_operand<T>(c), length = bits_operand<T>(d);
     Bits<T> field = b;
     for (unsigned i = 0; i < length && position + i < static_cast<unsigned>(width<T>); ++i) {
         const Bits<T> bit = Bits<T>{1} << (position + i);
