@@ -86,8 +86,8 @@ struct Asm {
 std::vector<Operand> operands_from(const Stream& stream, std::size_t at, std::size_t close) {
     std::vector<Operand> operands;
     for (int lists = 0; at < close && lists < 2; ++lists) {
-        // Without outputs, `::` is one token.
-        if (stream.is(at, "::")) ++lists;
+        // `::` is one token, and one of the lists beside it is empty.
+        if (stream.is(at, "::") && ++lists == 2) break;
         ++at;
         while (at < close && stream.at(at).kind == TokenKind::text) {
             Operand operand;

@@ -217,6 +217,16 @@ TEST_CASE("inline PTX becomes C++, while labels, empty and system asm stay") {
     }
 }
 
+TEST_CASE("operands of inline PTX are listed in each way that C++ allows") {
+    const std::string plain = rewrite("{ asm(\"mov.u32 %0, %%smid;\" : \"=r\"(x)); }");
+    for (const char* rest : {": : \"memory\"", ":: \"memory\"", "::", ": :", ":"})
+        CHECK(rewrite(std::string("{ asm(\"mov.u32 %0, %%smid;\" : \"=r\"(x) ") + rest + "); }") ==
+              plain);
+    const std::string wait = rewrite("{ asm(\"bar.sync 1;\"); }");
+    for (const char* lists : {"::: \"memory\"", ":: : \"memory\"", ": : :", "::", ": ::"})
+        CHECK(rewrite(std::string("{ asm(\"bar.sync 1;\" ") + lists + "); }") == wait);
+}
+
 TEST_CASE("inline PTX that the cpu device lacks becomes a trap that names the instruction") {
     for (const auto& [text, instruction] : std::vector<std::pair<std::string, std::string>>{
              {"wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"},
