@@ -17,6 +17,7 @@ NAVIGATION = {
         "docs/command-line",
         "docs/cuda-on-the-cpu-device",
         "docs/pytorch",
+        "docs/ptx",
         "docs/formulas",
         "docs/api",
         "docs/glossary",

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,10 @@ struct Form {
     int result_bits;
     std::vector<std::uint64_t> (*run)(const std::vector<Operands>& operands);
     std::uint64_t (*want)(Operands of);  ///< may be null
+    bool is_digest = false;              ///< of all registers that it gives: equal, or wrong
 };
+/// By text.
+const std::map<std::string, Form>& forms_of(const std::string& device);
 /// Defined outside of the units.
 bool add(const char* device, const Form& form);
 bool add_device(const char* device, int (*count)());
