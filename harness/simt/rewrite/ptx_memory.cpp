@@ -30,7 +30,9 @@ MemoryModifiers memory_modifiers(PtxModifiers& modifiers) {
     modifiers.take_any("cta cluster gpu sys");
     const std::string space =
         modifiers.take_any("global shared shared::cta local param param::entry param::func const");
-    memory.space = space.starts_with("shared") ? "gvp::Space::shared" : "gvp::Space::generic";
+    memory.space = space.starts_with("shared") ? "gvp::Space::shared"
+                   : space == "global"         ? "gvp::Space::global"
+                                               : "gvp::Space::generic";
     while (!modifiers.take_any(hints).empty()) {
     }
     memory.has_policy = modifiers.take("L2::cache_hint");

@@ -105,6 +105,16 @@ TEST_CASE("what only a GPU does is an error that names its line, and the next la
     take_error();
 }
 
+TEST_CASE("an address of inline PTX must lie in the space that the instruction names") {
+    check_contains(error_of("ptx_shared_of_global"),
+                   {"spaces.cu:303: ", "names shared memory by an address that is not of it"});
+    check_contains(error_of("ptx_shared_by_pointer"), {"spaces.cu:304: ", "names shared memory"});
+    check_contains(error_of("ptx_global_of_shared"),
+                   {"spaces.cu:305: ", "names global memory by an address of shared memory"});
+    check_contains(error_of("ptx_matrix_rows"),
+                   {"spaces.cu:314: a row of ldmatrix or stmatrix that is no multiple of 16"});
+}
+
 TEST_CASE("a library that runs on cuda only is declared, and its call is an error of its line") {
     CHECK(run("only_includes", 4) == std::vector<float>{0, 2, 4, 6});
     CHECK(take_error() == "");

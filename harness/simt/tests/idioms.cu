@@ -327,3 +327,23 @@ __global__ void ping_pong(float* data) {
     }
 }
 LAUNCHER(idiom_named_barriers) { ping_pong<<<1, 64>>>(call.data); }
+
+// A number and its flag are one access, as NCCL passes data between blocks.
+__global__ void pass_by_flag(float* data, uint2* line) {
+    unsigned value = 0, flag = 0;
+    if (threadIdx.x == 0) {
+        asm volatile("st.volatile.global.v2.u32 [%0], {%1, %2};" ::"l"(line), "r"(7), "r"(1)
+                     : "memory");
+    } else {
+        while (flag == 0)
+            asm volatile("ld.volatile.global.v2.u32 {%0, %1}, [%2];"
+                         : "=r"(value), "=r"(flag)
+                         : "l"(line)
+                         : "memory");
+        data[0] = float(value);
+    }
+}
+LAUNCHER(idiom_data_with_flag) {
+    cudaMemset(call.data + 2, 0, 8);
+    pass_by_flag<<<1, 2>>>(call.data, reinterpret_cast<uint2*>(call.data + 2));
+}

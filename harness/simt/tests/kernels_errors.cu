@@ -112,3 +112,27 @@ __global__ void wait_for_last(float* data) {
     data[1] = 1;
 }
 LAUNCHER(spin_for_another_block) { wait_for_last<<<2, 1>>>(call.data); }
+
+#line 300 "spaces.cu"
+__global__ void store_to_space(unsigned* out, int space) {
+    __shared__ unsigned own;
+    own = 0;
+    if (space == 0) asm volatile("st.shared.u32 [%0], 7;" ::"l"(out) : "memory");
+    if (space == 1) asm volatile("st.shared.u32 [%0], 7;" ::"l"(&own) : "memory");
+    if (space == 2) asm volatile("st.global.u32 [%0], 7;" ::"l"(&own) : "memory");
+    *out = own;
+}
+LAUNCHER(ptx_shared_of_global) { store_to_space<<<1, 1>>>((unsigned*)call.data, 0); }
+LAUNCHER(ptx_shared_by_pointer) { store_to_space<<<1, 1>>>((unsigned*)call.data, 1); }
+LAUNCHER(ptx_global_of_shared) { store_to_space<<<1, 1>>>((unsigned*)call.data, 2); }
+__global__ void load_matrix(unsigned* out, int skew) {
+    __shared__ alignas(16) unsigned char rows[8 * 32];
+    const auto row = unsigned(__cvta_generic_to_shared(rows)) + threadIdx.x % 8 * 32 + skew;
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
+                 : "=r"(out[threadIdx.x])
+                 : "r"(row));
+}
+LAUNCHER(ptx_matrix_rows) {
+    cudaMemset(call.data, 0, 128);
+    load_matrix<<<1, 32>>>((unsigned*)call.data, 8);
+}

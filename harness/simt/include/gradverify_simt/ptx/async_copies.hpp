@@ -35,8 +35,8 @@ GRADVERIFY_SIMT_ACCESS void cp_async(std::uint64_t to, std::uint64_t from, std::
         unit::gradverify_simt_trap(illegal_instruction, "cp.async of more bytes than its size",
                                    file, line);
     gradverify_simt_copy_async(memory_at<void, Space::shared>(to, bytes, file, line),
-                               memory_at<const void, Space::generic>(from, bytes, file, line),
-                               bytes, source_bytes);
+                               memory_at<const void, Space::global>(from, bytes, file, line), bytes,
+                               source_bytes);
 }
 GRADVERIFY_SIMT_ACCESS void cp_async(std::uint64_t to, std::uint64_t from, std::uint32_t bytes,
                                      GRADVERIFY_SIMT_PLACE) {

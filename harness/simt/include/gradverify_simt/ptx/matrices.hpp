@@ -55,41 +55,43 @@ inline void mma(const MmaForm& form, const void* a, const void* b, const void* c
     together(&lane, "mma.sync that not all 32 lanes of a warp reach together", file, line);
 }
 
+/// Lane l names row l % 8 of matrix l / 8; those of lanes beyond `matrices` are not read.
 template <bool is_transposed>
-inline MatrixRow matrix_row(std::uint64_t address, const char* file, int line) {
+inline MatrixRow matrix_row(Address address, std::size_t matrices) {
+    constexpr int misaligned = 716;
+    if (unit::lane() / 8u < matrices && address.value % 16u != 0) [[unlikely]]
+        unit::gradverify_simt_trap(misaligned,
+                                   "a row of ldmatrix or stmatrix that is no multiple of 16 bytes",
+                                   address.file, address.line);
     MatrixRow row{{is_transposed ? &gradverify_simt_matrix_columns : &gradverify_simt_matrix_rows},
-                  address,
+                  address.value,
                   {}};
-    together(&row, "ldmatrix or stmatrix that not all 32 lanes of a warp reach together", file,
-             line);
+    together(&row, "ldmatrix or stmatrix that not all 32 lanes of a warp reach together",
+             address.file, address.line);
     return row;
 }
-inline std::uint16_t* element_at(std::uint64_t address, const char* file, int line) {
-    return memory_at<std::uint16_t, Space::shared>(address, 2, file, line);
+inline std::uint16_t* element_at(std::uint64_t element, Address matrix) {
+    return memory_at<std::uint16_t, Space::shared>(element, 2, matrix.file, matrix.line);
 }
 
 /// 9.7.14.5.15 ldmatrix: lane l holds elements 2 (l % 4) and the next of row l / 4, or of column
 /// l / 4 under .trans.
 template <bool is_transposed, class... Registers>
-GRADVERIFY_SIMT_ACCESS void ldmatrix(std::uint64_t address, Registers&... registers) {
-    const char* const file = __builtin_FILE();
-    const int line = __builtin_LINE();
-    const MatrixRow row = matrix_row<is_transposed>(address, file, line);
+GRADVERIFY_SIMT_ACCESS void ldmatrix(Address address, Registers&... registers) {
+    const MatrixRow row = matrix_row<is_transposed>(address, sizeof...(registers));
     const std::uint64_t* at = row.elements;
-    ((registers = *element_at(at[0], file, line) |
-                  static_cast<std::uint32_t>(*element_at(at[1], file, line)) << 16,
+    ((registers = *element_at(at[0], address) |
+                  static_cast<std::uint32_t>(*element_at(at[1], address)) << 16,
       at += 2),
      ...);
 }
 /// 9.7.14.5.16 stmatrix.
 template <bool is_transposed, class... Registers>
-GRADVERIFY_SIMT_ACCESS void stmatrix(std::uint64_t address, Registers... registers) {
-    const char* const file = __builtin_FILE();
-    const int line = __builtin_LINE();
-    const MatrixRow row = matrix_row<is_transposed>(address, file, line);
+GRADVERIFY_SIMT_ACCESS void stmatrix(Address address, Registers... registers) {
+    const MatrixRow row = matrix_row<is_transposed>(address, sizeof...(registers));
     const std::uint64_t* at = row.elements;
-    ((*element_at(at[0], file, line) = static_cast<std::uint16_t>(registers),
-      *element_at(at[1], file, line) = static_cast<std::uint16_t>(registers >> 16), at += 2),
+    ((*element_at(at[0], address) = static_cast<std::uint16_t>(registers),
+      *element_at(at[1], address) = static_cast<std::uint16_t>(registers >> 16), at += 2),
      ...);
 }
 /// 9.7.14.5.17 movmatrix, transposed.

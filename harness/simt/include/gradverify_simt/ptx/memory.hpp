@@ -12,16 +12,32 @@
 
 namespace gradverify::simt::ptx {
 
-enum class Space { generic, shared };
+enum class Space { generic, global, shared };
 
 inline std::uint64_t address(std::uint64_t base, std::uint64_t offset = 0) { return base + offset; }
 
-/// The memory at an address, which must be a multiple of the access's size.
+/// An address that knows the user's line, where a list of arguments has no end for it.
+struct Address {
+    std::uint64_t value;
+    const char* file;
+    int line;
+    Address(std::uint64_t of, GRADVERIFY_SIMT_PLACE) : value(of), file(file), line(line) {}
+};
+
+/// The memory at an address, which must be a multiple of the access's size, and within its space.
 template <class T, Space space>
 inline T* memory_at(std::uint64_t address, std::size_t bytes, const char* file, int line) {
-    constexpr int misaligned = 716;
+    constexpr int misaligned = 716, other_space = 717;
     if (address % bytes != 0) [[unlikely]]
         unit::gradverify_simt_trap(misaligned, "a misaligned address of inline PTX", file, line);
+    if (space == Space::shared && !is_in_window(address)) [[unlikely]]
+        unit::gradverify_simt_trap(other_space,
+                                   "inline PTX names shared memory by an address that is not of it",
+                                   file, line);
+    if (space == Space::global && is_shared(address)) [[unlikely]]
+        unit::gradverify_simt_trap(other_space,
+                                   "inline PTX names global memory by an address of shared memory",
+                                   file, line);
     if (space == Space::shared) address = from_shared(address);
     return reinterpret_cast<T*>(address);
 }
@@ -35,31 +51,59 @@ inline auto extended(Bits<T> bits) {
         return bits;
 }
 
+/// A loop that polls must let others run. The checked variant gives way at volatile accesses
+/// anyway.
+template <bool is_strong>
+inline void before_load() {
+    if constexpr (is_strong && !unit::is_checked) unit::yield_point();
+}
+
 template <class T, Space space, bool is_strong>
 GRADVERIFY_SIMT_ACCESS auto ld_(std::uint64_t address, GRADVERIFY_SIMT_PLACE) {
-    if constexpr (is_strong) {
-        // The checked variant gives way at each volatile access anyway.
-        if constexpr (!unit::is_checked) unit::yield_point();
-        const auto* at =
-            memory_at<const volatile Bits<T>, space>(address, sizeof(Bits<T>), file, line);
-        return extended<T>(*at);
+    before_load<is_strong>();
+    using Cell = std::conditional_t<is_strong, const volatile Bits<T>, const Bits<T>>;
+    return extended<T>(*memory_at<Cell, space>(address, sizeof(Bits<T>), file, line));
+}
+/// A strong vector of up to 16 bytes is one access: numbers passed beside their flag rely on it.
+template <class T, std::size_t count>
+struct Vector {
+    Bits<T> parts[count];
+    static constexpr std::size_t bytes = count * sizeof(Bits<T>);
+    using Whole = std::conditional_t<
+        bytes == 16, unsigned __int128,
+        std::conditional_t<bytes == 8, std::uint64_t,
+                           std::conditional_t<bytes == 4, std::uint32_t, Bits<T>>>>;
+};
+template <class T, Space space, bool is_strong, class... Parts>
+GRADVERIFY_SIMT_ACCESS void ld_vector(Address address, Parts&... parts) {
+    using Vector = ptx::Vector<T, sizeof...(parts)>;
+    using Whole = typename Vector::Whole;
+    before_load<is_strong>();
+    const auto take = [&](const Bits<T>* at) {
+        ((parts = static_cast<Parts>(extended<T>(*at++))), ...);
+    };
+    if constexpr (is_strong && sizeof(Whole) == Vector::bytes) {
+        const Whole whole = *memory_at<const volatile Whole, space>(address.value, Vector::bytes,
+                                                                    address.file, address.line);
+        take(unit::bit_cast<Vector>(whole).parts);
     } else {
-        const auto* at = memory_at<const Bits<T>, space>(address, sizeof(Bits<T>), file, line);
-        return extended<T>(*at);
+        take(memory_at<const Bits<T>, space>(address.value, Vector::bytes, address.file,
+                                             address.line));
     }
 }
 template <class T, Space space, bool is_strong, class... Parts>
-GRADVERIFY_SIMT_ACCESS void ld_vector(std::uint64_t address, Parts&... parts) {
-    const auto* at = memory_at<const Bits<T>, space>(address, sizeof...(parts) * sizeof(Bits<T>),
-                                                     __builtin_FILE(), __builtin_LINE());
-    ((parts = static_cast<Parts>(extended<T>(*at++))), ...);
-}
-template <class T, Space space, bool is_strong, class... Parts>
-GRADVERIFY_SIMT_ACCESS void st_(std::uint64_t address, Parts... parts) {
-    using Cell = std::conditional_t<is_strong, volatile Bits<T>, Bits<T>>;
-    auto* at = memory_at<Cell, space>(address, sizeof...(parts) * sizeof(Bits<T>), __builtin_FILE(),
-                                      __builtin_LINE());
-    ((*at++ = static_cast<Bits<T>>(parts)), ...);
+GRADVERIFY_SIMT_ACCESS void st_(Address address, Parts... parts) {
+    using Vector = ptx::Vector<T, sizeof...(parts)>;
+    using Whole = typename Vector::Whole;
+    if constexpr (is_strong && sizeof(Whole) == Vector::bytes) {
+        *memory_at<volatile Whole, space>(address.value, Vector::bytes, address.file,
+                                          address.line) =
+            unit::bit_cast<Whole>(Vector{{static_cast<Bits<T>>(parts)...}});
+    } else {
+        auto* at =
+            memory_at<Bits<T>, space>(address.value, Vector::bytes, address.file, address.line);
+        ((*at++ = static_cast<Bits<T>>(parts)), ...);
+    }
 }
 
 /// 9.7.13.4 membar and fence; the order of proxies is of asynchronous copies.
@@ -67,14 +111,14 @@ GRADVERIFY_SIMT_ACCESS void fence_() { __threadfence(); }
 
 /// 9.7.13.5 atom and 9.7.13.6 red.
 template <class T, Space space, class Next>
-GRADVERIFY_SIMT_ACCESS Bits<T> atomically(std::uint64_t address, Next next) {
+GRADVERIFY_SIMT_ACCESS Bits<T> atomically(Address address, Next next) {
     auto* at =
-        memory_at<Bits<T>, space>(address, sizeof(Bits<T>), __builtin_FILE(), __builtin_LINE());
+        memory_at<Bits<T>, space>(address.value, sizeof(Bits<T>), address.file, address.line);
     return unit::update(at, next);
 }
 #define GRADVERIFY_SIMT_ATOM(NAME, NEXT)                                                  \
     template <class T, Space space>                                                       \
-    GRADVERIFY_SIMT_ACCESS Bits<T> atom_##NAME(std::uint64_t address, Bits<T> b) {        \
+    GRADVERIFY_SIMT_ACCESS Bits<T> atom_##NAME(Address address, Bits<T> b) {              \
         return atomically<T, space>(address, [=](Bits<T> a) -> Bits<T> { return NEXT; }); \
     }
 GRADVERIFY_SIMT_ATOM(add, (add_<T, 0>(a, b)))
@@ -88,7 +132,7 @@ GRADVERIFY_SIMT_ATOM(inc, (a >= b ? 0 : a + 1))
 GRADVERIFY_SIMT_ATOM(dec, (a == 0 || a > b ? b : a - 1))
 #undef GRADVERIFY_SIMT_ATOM
 template <class T, Space space>
-GRADVERIFY_SIMT_ACCESS Bits<T> atom_cas(std::uint64_t address, Bits<T> b, Bits<T> c) {
+GRADVERIFY_SIMT_ACCESS Bits<T> atom_cas(Address address, Bits<T> b, Bits<T> c) {
     return atomically<T, space>(address, [=](Bits<T> a) -> Bits<T> { return a == b ? c : a; });
 }
 

@@ -29,6 +29,10 @@ inline std::uint64_t to_shared(std::uint64_t pointer) {
         return dynamic_window + in_dynamic;
     return pointer;
 }
+inline bool is_in_window(std::uint64_t address) {
+    return address - (static_window - window_reach / 2) < window_reach ||
+           address - (dynamic_window - window_reach / 2) < window_reach;
+}
 inline std::uint64_t from_shared(std::uint64_t address) {
     const auto window = static_cast<std::uint32_t>(address);
     if (window - (static_window - window_reach / 2) < window_reach)
