@@ -39,9 +39,11 @@ inline CUDAStream getDefaultCUDAStream(DeviceIndex = -1) { return CUDAStream(nul
 inline CUDAStream getStreamFromExternal(cudaStream_t stream, DeviceIndex) {
     return CUDAStream(stream);
 }
-/// PyTorch's pool hands out streams that it keeps; here there is one.
+/// PyTorch's pool has 32 streams, which it hands out by turns.
 inline CUDAStream getStreamFromPool(bool = false, DeviceIndex = -1) {
-    thread_local cudaStream_t stream = nullptr;
+    thread_local cudaStream_t streams[32] = {};
+    thread_local unsigned next = 0;
+    cudaStream_t& stream = streams[next++ % 32];
     if (stream == nullptr)
         C10_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     return CUDAStream(stream);
@@ -69,6 +71,42 @@ struct OptionalCUDAGuard {
     explicit OptionalCUDAGuard(DeviceIndex) {}
     void set_device(Device) {}
     void set_index(DeviceIndex) {}
+};
+/// Made when it is first recorded, as PyTorch's.
+class CUDAEvent {
+  public:
+    explicit CUDAEvent(unsigned flags = cudaEventDisableTiming) : flags_(flags) {}
+    ~CUDAEvent() {
+        if (event_ != nullptr) (void)cudaEventDestroy(event_);
+    }
+    CUDAEvent(const CUDAEvent&) = delete;
+    CUDAEvent& operator=(const CUDAEvent&) = delete;
+    cudaEvent_t event() const { return event_; }
+    operator cudaEvent_t() const { return event_; }
+    bool isCreated() const { return event_ != nullptr; }
+    void record(CUDAStream stream = getCurrentCUDAStream()) {
+        if (event_ == nullptr) C10_CUDA_CHECK(cudaEventCreateWithFlags(&event_, flags_));
+        C10_CUDA_CHECK(cudaEventRecord(event_, stream));
+    }
+    void recordOnce(CUDAStream stream) {
+        if (event_ == nullptr) record(stream);
+    }
+    void block(CUDAStream stream) {
+        if (event_ != nullptr) C10_CUDA_CHECK(cudaStreamWaitEvent(stream, event_, 0));
+    }
+    bool query() const { return event_ == nullptr || cudaEventQuery(event_) == cudaSuccess; }
+    void synchronize() const {
+        if (event_ != nullptr) C10_CUDA_CHECK(cudaEventSynchronize(event_));
+    }
+    float elapsed_time(const CUDAEvent& end) const {
+        float milliseconds = 0;
+        C10_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, event_, end.event_));
+        return milliseconds;
+    }
+
+  private:
+    unsigned flags_;
+    cudaEvent_t event_ = nullptr;
 };
 class CUDAStreamGuard {
   public:
@@ -133,6 +171,7 @@ struct Generator {
         return impl;
     }
     bool defined() const { return impl != nullptr; }
+    std::mutex& mutex() const { return impl->mutex_; }
 };
 template <class T>
 T* get_generator_or_default(const std::optional<Generator>& given, const Generator& otherwise) {

@@ -68,6 +68,12 @@ template <class E = Error, class... Words>
 #define TORCH_CHECK_WITH(ERROR, CONDITION, ...) \
     GRADVERIFY_TORCH_CHECK(::c10::ERROR, CONDITION __VA_OPT__(, ) __VA_ARGS__)
 #define STD_TORCH_CHECK TORCH_CHECK
+#define TORCH_CHECK_EQ(A, B) TORCH_CHECK((A) == (B), #A " == " #B)
+#define TORCH_CHECK_NE(A, B) TORCH_CHECK((A) != (B), #A " != " #B)
+#define TORCH_CHECK_LE(A, B) TORCH_CHECK((A) <= (B), #A " <= " #B)
+#define TORCH_CHECK_LT(A, B) TORCH_CHECK((A) < (B), #A " < " #B)
+#define TORCH_CHECK_GE(A, B) TORCH_CHECK((A) >= (B), #A " >= " #B)
+#define TORCH_CHECK_GT(A, B) TORCH_CHECK((A) > (B), #A " > " #B)
 #define AT_ASSERT TORCH_CHECK
 #define AT_ASSERTM TORCH_CHECK
 #define AT_CHECK TORCH_CHECK

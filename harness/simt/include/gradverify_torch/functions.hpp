@@ -81,15 +81,36 @@ inline Tensor reshape(const Tensor& tensor, IntArrayRef sizes) { return tensor.r
 inline Tensor transpose(const Tensor& tensor, std::int64_t a, std::int64_t b) {
     return tensor.transpose(a, b);
 }
+inline std::optional<Device> device_of(const Tensor& tensor) {
+    return tensor.defined() ? std::optional<Device>(tensor.device()) : std::nullopt;
+}
+inline Tensor cat(TensorList tensors, std::int64_t axis = 0) {
+    const int at = c10::gradverify_detail::axis_of(axis, int(tensors.front().dim()));
+    std::vector<std::int64_t> sizes = tensors.front().sizes().vec();
+    sizes[std::size_t(at)] = 0;
+    for (const Tensor& one : tensors) sizes[std::size_t(at)] += one.size(at);
+    const Tensor all = empty(sizes, tensors.front().options());
+    std::int64_t begin = 0;
+    for (const Tensor& one : tensors) {
+        all.narrow(at, begin, one.size(at)).copy_(one);
+        begin += one.size(at);
+    }
+    return all;
+}
+inline Tensor stack(TensorList tensors, std::int64_t axis = 0) {
+    std::vector<Tensor> rows;
+    for (const Tensor& one : tensors) rows.push_back(one.unsqueeze(axis));
+    return cat(rows, axis);
+}
 inline Tensor add(const Tensor& a, const Tensor& b) { return a.add(b); }
 inline Tensor sub(const Tensor& a, const Tensor& b) { return a.sub(b); }
 inline Tensor mul(const Tensor& a, const Tensor& b) { return a.mul(b); }
 inline Tensor div(const Tensor& a, const Tensor& b) { return a.div(b); }
 
-GRADVERIFY_TORCH_REFUSED("at::", Tensor, abs, addmm, arange, baddbmm, bmm, cat, clamp, cumsum, exp,
-                         eye, index_select, linspace, log, matmul, max, maximum, mean, min, minimum,
-                         mm, norm, rand, rand_like, randint, randn, randn_like, randperm, relu,
-                         sigmoid, softmax, sort, sqrt, stack, tanh, tensor, topk, where)
+GRADVERIFY_TORCH_REFUSED("at::", Tensor, abs, addmm, arange, baddbmm, bmm, clamp, cumsum, exp, eye,
+                         index_select, linspace, log, matmul, max, maximum, mean, min, minimum, mm,
+                         norm, rand, rand_like, randint, randn, randn_like, randperm, relu, sigmoid,
+                         softmax, sort, sqrt, tanh, tensor, topk, where)
 
 }  // namespace at
 

@@ -209,6 +209,10 @@ T Tensor::item() const {
     TORCH_CHECK(numel() == 1, "item: a tensor of one element");
     return *to(kCPU).to(CppTypeToScalarType<T>::value).template data_ptr<T>();
 }
+inline Scalar Tensor::item() const {
+    if (isIntegralType(scalar_type(), true)) return item<std::int64_t>();
+    return item<double>();
+}
 inline Tensor Tensor::sum(IntArrayRef axes, bool keepdim, std::optional<ScalarType> type) const {
     Shape kept = shape(), summed = shape();
     bool is_summed[c10::gradverify_detail::max_rank] = {};
@@ -235,37 +239,34 @@ inline Tensor Tensor::sum(IntArrayRef axes, bool keepdim, std::optional<ScalarTy
     return out.viewed(rest);
 }
 
-#define GRADVERIFY_TORCH_ARITHMETIC(NAME)                                                    \
-    inline Tensor Tensor::NAME(const Tensor& other) const {                                  \
-        using namespace c10::gradverify_detail;                                              \
-        const bool divides = Arithmetic::NAME == Arithmetic::div;                            \
-        const ScalarType both = promoted(scalar_type(), other.scalar_type());                \
-        const Tensor out = gradverify_make(                                                  \
-            broadcast(*this, other),                                                         \
-            options().dtype(divides && isIntegralType(both, true) ? kFloat : both));         \
-        compute_into(Arithmetic::NAME, out, *this, other);                                   \
-        return out;                                                                          \
-    }                                                                                        \
-    inline Tensor Tensor::NAME(Scalar other) const {                                         \
-        using namespace c10::gradverify_detail;                                              \
-        const bool divides = Arithmetic::NAME == Arithmetic::div;                            \
-        const bool is_whole = other.isIntegral(false) && !divides;                           \
-        const Tensor out = gradverify_make(                                                  \
-            shape().like(),                                                                  \
-            options().dtype(is_whole || !isIntegralType(scalar_type(), true) ? scalar_type() \
-                                                                             : kFloat));     \
-        compute_into(Arithmetic::NAME, out, *this, other);                                   \
-        return out;                                                                          \
-    }                                                                                        \
-    inline Tensor& Tensor::NAME##_(const Tensor& other) const {                              \
-        using namespace c10::gradverify_detail;                                              \
-        compute_into(Arithmetic::NAME, *this, *this, other);                                 \
-        return self();                                                                       \
-    }                                                                                        \
-    inline Tensor& Tensor::NAME##_(Scalar other) const {                                     \
-        using namespace c10::gradverify_detail;                                              \
-        compute_into(Arithmetic::NAME, *this, *this, other);                                 \
-        return self();                                                                       \
+#define GRADVERIFY_TORCH_ARITHMETIC(NAME)                                                  \
+    inline Tensor Tensor::NAME(const Tensor& other) const {                                \
+        using namespace c10::gradverify_detail;                                            \
+        const bool divides = Arithmetic::NAME == Arithmetic::div;                          \
+        const ScalarType both = promoted(scalar_type(), other.scalar_type());              \
+        const Tensor out = gradverify_make(                                                \
+            broadcast(*this, other),                                                       \
+            options().dtype(divides && isIntegralType(both, true) ? kFloat : both));       \
+        compute_into(Arithmetic::NAME, out, *this, other);                                 \
+        return out;                                                                        \
+    }                                                                                      \
+    inline Tensor Tensor::NAME(Scalar other) const {                                       \
+        using namespace c10::gradverify_detail;                                            \
+        const bool divides = Arithmetic::NAME == Arithmetic::div;                          \
+        const Tensor out =                                                                 \
+            gradverify_make(shape().like(), options().dtype(type_beside(other, divides))); \
+        compute_into(Arithmetic::NAME, out, *this, other);                                 \
+        return out;                                                                        \
+    }                                                                                      \
+    inline Tensor& Tensor::NAME##_(const Tensor& other) const {                            \
+        using namespace c10::gradverify_detail;                                            \
+        compute_into(Arithmetic::NAME, *this, *this, other);                               \
+        return self();                                                                     \
+    }                                                                                      \
+    inline Tensor& Tensor::NAME##_(Scalar other) const {                                   \
+        using namespace c10::gradverify_detail;                                            \
+        compute_into(Arithmetic::NAME, *this, *this, other);                               \
+        return self();                                                                     \
     }
 GRADVERIFY_TORCH_ARITHMETIC(add)
 GRADVERIFY_TORCH_ARITHMETIC(sub)

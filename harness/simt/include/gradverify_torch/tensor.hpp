@@ -11,6 +11,7 @@
 
 #include "gradverify_simt/cuda_only.hpp"
 #include "gradverify_torch/accessors.hpp"
+#include "gradverify_torch/indexing.hpp"
 #include "gradverify_torch/shape.hpp"
 
 #define GRADVERIFY_TORCH_REFUSED(SCOPE, RETURN, ...) \
@@ -64,6 +65,17 @@ class Tensor {
     TensorOptions options() const { return TensorOptions(device()).dtype(scalar_type()); }
     bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
         return shape().is_contiguous(is_channels_last(format));
+    }
+    MemoryFormat suggest_memory_format() const {
+        const bool last =
+            dim() == 4 && !is_contiguous() && is_contiguous(MemoryFormat::ChannelsLast);
+        return last ? MemoryFormat::ChannelsLast : MemoryFormat::Contiguous;
+    }
+    /// In elements, of memory that is PyTorch's own.
+    std::int64_t storage_offset() const {
+        if (impl().memory == nullptr) return 0;
+        return (impl().data - static_cast<const char*>(impl().memory.get())) /
+               static_cast<std::int64_t>(element_size());
     }
     bool is_non_overlapping_and_dense() const { return shape().like().is_dense_as(shape()); }
     bool is_floating_point() const { return isFloatingType(scalar_type()); }
@@ -170,6 +182,11 @@ class Tensor {
     Tensor& fill_(Scalar value) const;
     template <class T>
     T item() const;
+    Scalar item() const;
+    /// The memory lives until the tensor does not; no kernel that was launched needs it then.
+    template <class Stream>
+    void record_stream(const Stream&) const {}
+    Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
     Tensor sum(std::optional<ScalarType> type = {}) const {
         return sum(IntArrayRef(), false, type);
     }
@@ -198,6 +215,12 @@ class Tensor {
 #undef GRADVERIFY_TORCH_OPERATOR
     friend Tensor operator+(Scalar a, const Tensor& b) { return b.add(a); }
     friend Tensor operator*(Scalar a, const Tensor& b) { return b.mul(a); }
+    friend Tensor operator-(Scalar a, const Tensor& b) {
+        return b.beside(a).sub(b).to(b.type_beside(a, false));
+    }
+    friend Tensor operator/(Scalar a, const Tensor& b) {
+        return b.beside(a).div(b).to(b.type_beside(a, true));
+    }
 
     Tensor new_empty(IntArrayRef sizes, const TensorOptions& options = {}) const {
         return made(sizes, options);
@@ -214,10 +237,10 @@ class Tensor {
 
     GRADVERIFY_TORCH_REFUSED("at::Tensor::", Tensor, addmm, all, amax, amin, any, argmax, baddbmm,
                              bitwise_and, bmm, chunk, clamp, clamp_, cumsum, eq, ge, gather, gt,
-                             index, index_put_, index_select, le, lt, masked_fill, masked_fill_,
-                             matmul, max, mean, min, mm, mv, ne, norm, pow, prod, register_hook,
-                             repeat, resize_, scatter_, scatter_add_, set_, softmax, sort, split,
-                             topk, unbind, var, where)
+                             index_put_, index_select, le, lt, masked_fill, masked_fill_, matmul,
+                             max, mean, min, mm, mv, ne, norm, pow, prod, register_hook, repeat,
+                             resize_, scatter_, scatter_add_, set_, softmax, sort, split, topk,
+                             unbind, var, where)
     GRADVERIFY_TORCH_REFUSED_PLAIN(Tensor, abs)
     GRADVERIFY_TORCH_REFUSED_PLAIN(Tensor, exp)
     GRADVERIFY_TORCH_REFUSED_PLAIN(Tensor, log)
@@ -259,6 +282,15 @@ class Tensor {
     }
     Tensor made(IntArrayRef sizes, const TensorOptions& options) const {
         return gradverify_make(Shape(sizes), options.or_else(this->options()));
+    }
+    /// A number as a tensor without axes; arithmetic with it is in double.
+    Tensor beside(Scalar number) const {
+        return made({}, options().dtype(number.isIntegral(false) ? kLong : kDouble)).fill_(number);
+    }
+    /// The type of what is computed of this tensor and a number.
+    ScalarType type_beside(Scalar number, bool divides) const {
+        const bool is_whole = number.isIntegral(false) && !divides;
+        return is_whole || !isIntegralType(scalar_type(), true) ? scalar_type() : kFloat;
     }
     Tensor& self() const { return const_cast<Tensor&>(*this); }
 

@@ -151,6 +151,7 @@ struct TypeMeta {
     c10::ScalarType toScalarType() const { return type; }
     std::size_t itemsize() const { return c10::elementSize(type); }
     const char* name() const { return c10::toString(type); }
+    friend std::ostream& operator<<(std::ostream& out, TypeMeta type) { return out << type.name(); }
 };
 }  // namespace caffe2
 namespace c10 {

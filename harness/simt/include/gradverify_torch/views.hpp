@@ -65,6 +65,31 @@ inline Tensor Tensor::slice(std::int64_t axis, std::optional<std::int64_t> start
     seen.strides[at] *= step;
     return viewed(seen, from * shape().strides[at]);
 }
+inline Tensor Tensor::index(std::initializer_list<indexing::TensorIndex> indices) const {
+    using indexing::TensorIndex;
+    Tensor seen = *this;
+    const auto takes_axis = [](const TensorIndex& one) {
+        return one.kind == TensorIndex::integer || one.kind == TensorIndex::slice;
+    };
+    const auto taken = std::count_if(indices.begin(), indices.end(), takes_axis);
+    std::int64_t axis = 0;
+    for (const TensorIndex& one : indices) {
+        switch (one.kind) {
+            case TensorIndex::none:
+                seen = seen.unsqueeze(axis++);
+                break;
+            case TensorIndex::ellipsis:
+                axis += dim() - taken;
+                break;
+            case TensorIndex::integer:
+                seen = seen.select(axis, one.number);
+                break;
+            case TensorIndex::slice:
+                seen = seen.slice(axis++, one.part.start, one.part.stop, one.part.step);
+        }
+    }
+    return seen;
+}
 inline Tensor Tensor::unsqueeze(std::int64_t axis) const {
     Shape seen = shape();
     const int at = c10::gradverify_detail::axis_of(axis, seen.rank + 1);

@@ -106,6 +106,43 @@ CONSTRUCT(torch_computes) {
     report.equal("sum_out", values(out), {3, 5, 7});
 }
 
+// Names that launchers reach for beside those.
+CONSTRUCT(torch_everyday_names) {
+    using namespace torch::indexing;
+    const at::Tensor x = counted({2, 3});
+    const at::cuda::OptionalCUDAGuard guard(device_of(x));
+    report.holds("no device of an undefined tensor", !device_of(at::Tensor()).has_value());
+    report.equal("a number less a tensor", values(1.0 - x), {1, 0, -1, -2, -3, -4});
+    report.equal("a number by a tensor", values(6 / (x + 1)), {6, 3, 2, 1.5f, 1.2f, 1});
+    report.equal("in half, of a number that is none",
+                 values<at::Half>(0.1 - counted({2}, at::kHalf) * 0.1),
+                 {at::Half(0.1f), at::Half(0.1f - 0.0999755859375f)});
+    report.holds("whole numbers divide as float",
+                 (1 / counted({2}, at::kInt)).scalar_type() == at::kFloat);
+    report.equal("cat", values(at::cat({x, x}, 1)), {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5});
+    const at::Tensor pair = torch::stack({x[0], x[1]}, 1);
+    report.equal("stack", values(pair), {0, 3, 1, 4, 2, 5});
+    report.equal("a column", values(x.index({Slice(), 1})), {1, 4});
+    report.equal("last of all", values(x.index({"...", Slice(1, None)})), {1, 2, 4, 5});
+    report.holds("a new axis", x.index({None, 0}).sizes() == at::IntArrayRef({1, 3}));
+    report.holds("an offset", x[1].storage_offset() == 3);
+    report.holds("a number of any type", x[1][2].item().toDouble() == 5);
+    report.holds("its layout", x.suggest_memory_format() == at::MemoryFormat::Contiguous);
+    at::cuda::CUDAEvent done;
+    done.record(at::cuda::getCurrentCUDAStream());
+    const auto side = at::cuda::getStreamFromPool();
+    done.block(side);
+    x.record_stream(side);
+    side.synchronize();
+    report.holds("streams of a pool differ", !(side == at::cuda::getStreamFromPool()));
+    report.holds("a check names types", error_of([&] {
+                                            TORCH_CHECK(false, "got ", x.dtype());
+                                        }).find("got ") != std::string::npos);
+    TORCH_CHECK_EQ(x.dim(), 2);
+    auto generator = at::cuda::detail::getDefaultCUDAGenerator();
+    const std::lock_guard<std::mutex> lock(generator.mutex());
+}
+
 CONSTRUCT(torch_complex_numbers) {
     using complex = c10::complex<float>;
     const at::Tensor x = at::view_as_complex(counted({2, 2}));
