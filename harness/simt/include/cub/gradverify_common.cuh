@@ -7,16 +7,17 @@
 
 namespace cub {
 
-#define GRADVERIFY_SIMT_OPERATOR(NAME, VALUE)        \
-    struct NAME {                                    \
-        template <class T>                           \
-        T operator()(const T& a, const T& b) const { \
-            return VALUE;                            \
-        }                                            \
+#define GRADVERIFY_SIMT_OPERATOR(NAME, VALUE, ...)             \
+    struct NAME {                                              \
+        template <class A, class B>                            \
+        __VA_ARGS__ operator()(const A& a, const B& b) const { \
+            return VALUE;                                      \
+        }                                                      \
     };
-GRADVERIFY_SIMT_OPERATOR(Sum, a + b)
-GRADVERIFY_SIMT_OPERATOR(Max, a < b ? b : a)
-GRADVERIFY_SIMT_OPERATOR(Min, b < a ? b : a)
+GRADVERIFY_SIMT_OPERATOR(Sum, a + b, auto)
+GRADVERIFY_SIMT_OPERATOR(Difference, a - b, auto)
+GRADVERIFY_SIMT_OPERATOR(Max, a < b ? b : a, std::common_type_t<A, B>)
+GRADVERIFY_SIMT_OPERATOR(Min, b < a ? b : a, std::common_type_t<A, B>)
 #undef GRADVERIFY_SIMT_OPERATOR
 struct NullType {};
 

@@ -97,28 +97,36 @@ void stable_sort_by_key(Keys keys, std::size_t count, Values values, Less less) 
     StableSort<decltype(before), decltype(swap)>(before, swap).run(0, count);
 }
 
+/// What a sum is kept in, as CUB has it: of bytes it is an int.
 template <class In, class T, class Op>
-T reduce(In in, std::size_t count, T sum, Op op) {
+using Accumulator = std::decay_t<std::invoke_result_t<Op, T, value_of<In>>>;
+
+template <class In, class T, class Op>
+auto reduce(In in, std::size_t count, T init, Op op) {
+    Accumulator<In, T, Op> sum = init;
     for (std::size_t i = 0; i < count; ++i) sum = op(sum, in[i]);
     return sum;
 }
 
-/// `out` may be `in`. `add_first` says whether element i is part of result i.
-template <class In, class Out, class T, class Op>
-void scan(In in, Out out, std::size_t count, T sum, Op op, bool add_first) {
+/// Sums are kept in a Sum. `out` may be `in`.
+template <class Sum, class In, class Out, class T, class Op>
+void exclusive_scan(In in, Out out, std::size_t count, T init, Op op) {
+    Sum sum = init;
     for (std::size_t i = 0; i < count; ++i) {
-        const value_of<In> x = in[i];
-        const T with_x = op(sum, x);
-        out[i] = add_first ? with_x : sum;
+        const Sum with_x = op(sum, in[i]);
+        out[i] = sum;
         sum = with_x;
     }
 }
-template <class In, class Out, class Op>
+template <class Sum, class In, class Out, class Op>
 void inclusive_scan(In in, Out out, std::size_t count, Op op) {
     if (count == 0) return;
-    value_of<In> sum = in[0];
+    Sum sum = in[0];
     out[0] = sum;
-    scan(in + 1, out + 1, count - 1, sum, op, true);
+    for (std::size_t i = 1; i < count; ++i) {
+        sum = op(sum, in[i]);
+        out[i] = sum;
+    }
 }
 
 /// For each run of equal keys its key, and its values reduced. Returns the number of runs.
@@ -128,7 +136,7 @@ std::size_t reduce_runs(Keys keys, std::size_t count, Values values, OutKeys out
     std::size_t runs = 0;
     for (std::size_t i = 0; i < count;) {
         const value_of<Keys> key = keys[i];
-        value_of<Values> sum = values[i];
+        Accumulator<Values, value_of<Values>, Op> sum = values[i];
         for (++i; i < count && equal(key, keys[i]); ++i) sum = op(sum, values[i]);
         out_keys[runs] = key;
         out_values[runs++] = sum;

@@ -109,6 +109,11 @@ struct Smallest {
     }
 };
 
+/// The type in which a sum begins: the output's, unless that takes anything.
+template <class In, class Out>
+using SumOf = std::conditional_t<std::is_void_v<typename std::iterator_traits<Out>::value_type>,
+                                 value_of<In>, typename std::iterator_traits<Out>::value_type>;
+
 }  // namespace gradverify_detail
 
 #define GRADVERIFY_SIMT_CUB_REFUSED(NAME, ...)                                                 \
@@ -131,8 +136,9 @@ struct DeviceReduce {
                                        Op op, Transform transform, T init,
                                        GRADVERIFY_SIMT_CUB_END) {
         return GRADVERIFY_SIMT_CUB_SERVE(
-            "cub::DeviceReduce", T sum = init;
-            for (std::size_t i = 0; i < count; ++i) sum = op(sum, transform(in[i])); *out = sum);
+            "cub::DeviceReduce", using Sum = std::decay_t<decltype(op(init, transform(in[0])))>;
+            Sum sum = init; for (std::size_t i = 0; i < count; ++i) sum = op(sum, transform(in[i]));
+            *out = sum);
     }
 #define GRADVERIFY_SIMT_CUB_REDUCE(NAME, OP, INIT)                                        \
     template <class In, class Out>                                                        \
@@ -141,7 +147,7 @@ struct DeviceReduce {
         using T = gradverify_detail::value_of<In>;                                        \
         return Reduce(memory, bytes, in, out, count, OP(), INIT, stream, file, line);     \
     }
-    GRADVERIFY_SIMT_CUB_REDUCE(Sum, cub::Sum, T{})
+    GRADVERIFY_SIMT_CUB_REDUCE(Sum, cub::Sum, (gradverify_detail::SumOf<In, Out>{}))
     GRADVERIFY_SIMT_CUB_REDUCE(Max, cub::Max, gradverify_detail::Largest::first<T>())
     GRADVERIFY_SIMT_CUB_REDUCE(Min, cub::Min, gradverify_detail::Smallest::first<T>())
 #undef GRADVERIFY_SIMT_CUB_REDUCE
@@ -175,13 +181,16 @@ struct DeviceScan {
     static cudaError_t ExclusiveScan(GRADVERIFY_SIMT_CUB_BEGIN, In in, Out out, Op op, T init,
                                      std::size_t count, GRADVERIFY_SIMT_CUB_END) {
         return GRADVERIFY_SIMT_CUB_SERVE(
-            "cub::DeviceScan", gradverify_detail::unit::scan(in, out, count, init, op, false));
+            "cub::DeviceScan", using Sum = gradverify_detail::unit::Accumulator<In, T, Op>;
+            gradverify_detail::unit::exclusive_scan<Sum>(in, out, count, init, op));
     }
     template <class In, class Out, class Op>
     static cudaError_t InclusiveScan(GRADVERIFY_SIMT_CUB_BEGIN, In in, Out out, Op op,
                                      std::size_t count, GRADVERIFY_SIMT_CUB_END) {
         return GRADVERIFY_SIMT_CUB_SERVE(
-            "cub::DeviceScan", gradverify_detail::unit::inclusive_scan(in, out, count, op));
+            "cub::DeviceScan", using T = gradverify_detail::value_of<In>;
+            using Sum = gradverify_detail::unit::Accumulator<In, T, Op>;
+            gradverify_detail::unit::inclusive_scan<Sum>(in, out, count, op));
     }
     template <class In, class Out>
     static cudaError_t ExclusiveSum(GRADVERIFY_SIMT_CUB_BEGIN, In in, Out out, std::size_t count,
@@ -315,7 +324,7 @@ struct DeviceSegmentedReduce {
         return Reduce(memory, bytes, in, out, segments, begin, end, OP(), INIT, stream, file, \
                       line);                                                                  \
     }
-    GRADVERIFY_SIMT_CUB_REDUCE(Sum, cub::Sum, T{})
+    GRADVERIFY_SIMT_CUB_REDUCE(Sum, cub::Sum, (gradverify_detail::SumOf<In, Out>{}))
     GRADVERIFY_SIMT_CUB_REDUCE(Max, cub::Max, gradverify_detail::Largest::first<T>())
     GRADVERIFY_SIMT_CUB_REDUCE(Min, cub::Min, gradverify_detail::Smallest::first<T>())
 #undef GRADVERIFY_SIMT_CUB_REDUCE

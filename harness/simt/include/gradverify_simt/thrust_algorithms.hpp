@@ -248,7 +248,7 @@ GRADVERIFY_SIMT_THRUST(
         return (*this)(first, last, out, std::plus<>());
     } template <class In, class Out, class Op>
     Out operator()(In first, In last, Out out, Op op) const {
-        unit::inclusive_scan(first, out, count_of(first, last), op);
+        unit::inclusive_scan<unit::value_of<In>>(first, out, count_of(first, last), op);
         return out + (last - first);
     })
 GRADVERIFY_SIMT_THRUST(
@@ -260,7 +260,7 @@ GRADVERIFY_SIMT_THRUST(
         return (*this)(first, last, out, init, std::plus<>());
     } template <class In, class Out, class T, class Op>
     Out operator()(In first, In last, Out out, T init, Op op) const {
-        unit::scan(first, out, count_of(first, last), init, op, false);
+        unit::exclusive_scan<T>(first, out, count_of(first, last), init, op);
         return out + (last - first);
     })
 #define GRADVERIFY_SIMT_THRUST_SORT(NAME)                                                        \

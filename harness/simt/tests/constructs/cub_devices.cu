@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include <cub/cub.cuh>
+#include <cuda/std/functional>
 
 #include "harness/simt/tests/constructs/construct.hpp"
 
@@ -84,6 +85,30 @@ CONSTRUCT(cub_device_scan) {
         return std::max(-5, i == 0 ? -5 : *std::max_element(values.begin(), values.begin() + i));
     });
 }
+// Counts of flags: a sum of bytes is an int.
+CONSTRUCT(cub_device_sums_of_flags) {
+    constexpr int flags = 1000;
+    const Array<unsigned char> in(std::vector<unsigned char>(flags, 1));
+    Array<int> sum(1), before(flags), with(flags), from_ten(flags);
+    twice([&](void* m, std::size_t& b) {
+        return cub::DeviceReduce::Sum(m, b, in + 0, sum + 0, flags);
+    });
+    twice([&](void* m, std::size_t& b) {
+        return cub::DeviceScan::ExclusiveSum(m, b, in + 0, before + 0, flags);
+    });
+    twice([&](void* m, std::size_t& b) {
+        return cub::DeviceScan::InclusiveSum(m, b, in + 0, with + 0, flags);
+    });
+    twice([&](void* m, std::size_t& b) {
+        return cub::DeviceScan::ExclusiveScan(m, b, in + 0, from_ten + 0, cuda::std::plus<>(), 10,
+                                              flags);
+    });
+    report.equal("sum", sum.host(), [](int) { return flags; });
+    report.equal("exclusive", before.host(), [](int i) { return i; });
+    report.equal("inclusive", with.host(), [](int i) { return i + 1; });
+    report.equal("from ten", from_ten.host(), [](int i) { return i + 10; });
+}
+
 CONSTRUCT(cub_device_radix_sort) {
     const std::vector<int> values = unsorted();
     const std::vector<float> floats = as<float>(values);
