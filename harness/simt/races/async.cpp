@@ -62,7 +62,12 @@ void Detector::report_in_flight(const AsyncWrite& write, const Request& request,
                thread_text(unit::state.thread.rank) +
                (request.writes ? " writes it at " : " reads it at ") + here + ", while " +
                thread_text(write.rank) + "'s asynchronous copy of " + there +
-               " may still write it: that thread has not waited for the copy's group" + where();
+               " may still write it: " +
+               (write.rank == unit::state.thread.rank
+                    ? "it did not wait for the copy's group"
+                    : "that thread must wait for the copy's group, and a barrier follow, before "
+                      "this access; or a barrier lie between this access and the copy") +
+               where();
     });
 }
 

@@ -66,6 +66,15 @@ std::vector<Pair> match(const std::vector<Declaration>& host,
     return pairs;
 }
 
+/// Whether the head of a function is a constructor's with `: member(...)`.
+bool has_initializers(const Stream& stream, Range head) {
+    for (std::size_t at = head.begin; at < head.end; ++at) {
+        if (stream.is(at, "(")) at = stream.matching(at);
+        if (stream.is(at, ":")) return true;
+    }
+    return false;
+}
+
 /// Where a function with these marks runs, as nvcc has it.
 struct Sides {
     bool host = true, device = false;
@@ -184,13 +193,20 @@ class Merger {
         } else if (!sides_of(host_, host).host) {
             copy(device_, device.range);
         } else {
-            // One of them may leave out the names of its parameters.
-            const bool host_says_more =
-                host.open - host.range.begin >= device.open - device.range.begin;
-            if (host_says_more) copy(host_, {host.range.begin, host.open});
-            if (!host_says_more) copy(device_, {device.range.begin, device.open});
+            merge_heads({host.range.begin, host.open}, {device.range.begin, device.open});
             both(host_body, device_body);
         }
+    }
+
+    /// One of them may leave out the names of its parameters.
+    void merge_heads(Range host, Range device) {
+        if (!same(host, device) &&
+            (has_initializers(host_, host) || has_initializers(device_, device)))
+            host_.fail(host.begin,
+                       "a constructor that initializes other members, or otherwise, where "
+                       "__CUDA_ARCH__ is defined: assign in its body");
+        if (host.end - host.begin >= device.end - device.begin) return copy(host_, host);
+        copy(device_, device);
     }
 
     void host_function(Range host, Range device) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // An asm statement becomes a block of C++: its operands as registers, its instructions as calls of
 // gradverify_simt/ptx/. One that the CPU device lacks becomes a trap that names it and its line, so
-// that the file's other kernels run. Left alone are system headers, asm labels, and the empty
-// string (a barrier for the compiler).
+// that the file's other kernels run. Left alone are asm labels, and what the host's assembler
+// takes.
+#include <algorithm>
+#include <cctype>
 #include <optional>
 #include <string>
 
@@ -104,6 +106,40 @@ std::vector<Operand> operands_from(const Stream& stream, std::size_t at, std::si
     return operands;
 }
 
+/// A PTX opcode has a point, unlike the host's (`rdtsc`, `lock; xaddl`): `mov.u32`.
+bool is_ptx(std::string_view text) {
+    const auto is_word = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%';
+    };
+    const auto skip_space = [&] {
+        text.remove_prefix(std::min(text.find_first_not_of(" \t\n{"), text.size()));
+    };
+    const auto word = [&] {
+        const auto end = std::ranges::find_if_not(text, is_word);
+        const auto found = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+        text.remove_prefix(found.size());
+        return found;
+    };
+    for (;;) {
+        skip_space();
+        if (text.starts_with("//")) {
+            text.remove_prefix(std::min(text.find('\n'), text.size()));
+        } else if (text.starts_with("/*")) {
+            text.remove_prefix(std::min(text.find("*/"), text.size() - 2) + 2);
+        } else if (text.starts_with('@')) {
+            text.remove_prefix(text.starts_with("@!") ? 2 : 1);
+            word();
+        } else if (const std::string_view first = word(); !first.empty() && text.starts_with(':')) {
+            text.remove_prefix(1);
+        } else if (first.empty()) {
+            return text.empty() || text[0] == '}' || text.starts_with(".reg") ||
+                   text.starts_with(".pragma");
+        } else {
+            return text.starts_with('.') || is_word_of("trap exit ret brkpt bra", first);
+        }
+    }
+}
+
 std::optional<Asm> asm_at(const Stream& stream, std::size_t word) {
     std::size_t open = word + 1;
     while (stream.at(open).is_any({"volatile", "__volatile__", "__volatile", "inline", "goto"}))
@@ -116,8 +152,10 @@ std::optional<Asm> asm_at(const Stream& stream, std::size_t word) {
     std::size_t at = open + 1;
     for (; stream.at(at).kind == TokenKind::text; ++at)
         append_literal(found.text, stream.at(at).text);
-    if (found.text.empty()) return std::nullopt;
+    if (!is_ptx(found.text)) return std::nullopt;
     found.operands = operands_from(stream, at, close);
+    // A barrier for the compiler.
+    if (found.text.empty() && found.operands.empty()) return std::nullopt;
     return found;
 }
 
@@ -191,7 +229,7 @@ void rewrite_inline_ptx(Stream& stream) {
     std::size_t number = 0;
     for (std::size_t i = 0; i < stream.size(); ++i) {
         const bool is_asm = stream.at(i).is_any({"asm", "__asm__", "__asm"});
-        if (!is_asm || stream.at(i).in_system_header) continue;
+        if (!is_asm) continue;
         const std::optional<Asm> found = asm_at(stream, i);
         if (!found) continue;
         std::string text;

@@ -183,14 +183,16 @@ std::string copy_asynchronously(const PtxStatement& statement) {
         modifiers.end();
         return "gvp::cp_async_wait(" + value_of(statement, 0) + ");";
     }
-    if (modifiers.take_any("ca cg").empty()) unserved(statement);
+    const std::string cache = modifiers.take_any("ca cg");
     const MemoryModifiers memory = memory_modifiers(modifiers);
     modifiers.take("global");  // after .shared
     modifiers.end();
     const std::size_t count = statement.operands.size() - (memory.has_policy ? 1 : 0);
-    if (memory.space != "gvp::Space::shared" || count < 3 || count > 4) unserved(statement);
-    return "gvp::cp_async(" + address_of(statement, 0) + ", " + address_of(statement, 1) + ", " +
-           value_of(statement, 2) + (count == 4 ? ", " + value_of(statement, 3) : "") + ");";
+    if (cache.empty() || memory.space != "gvp::Space::shared" || count < 3 || count > 4)
+        unserved(statement);
+    return (cache == "cg" ? "gvp::cp_async_cg(" : "gvp::cp_async(") + address_of(statement, 0) +
+           ", " + address_of(statement, 1) + ", " + value_of(statement, 2) +
+           (count == 4 ? ", " + value_of(statement, 3) : "") + ");";
 }
 
 }  // namespace

@@ -91,11 +91,13 @@ const WrongKernel wrong_kernels[] = {
     {"written_after_others_read", race, {"data[0]"}},
     {"read_of_unwritten_byte", uninitialised, {"bytes[1]"}},
     {"written_anew_without_barrier", race, {"flag"}},
-    {"async_without_wait", race, {"stage[", "asynchronous copy", "has not waited"}},
-    {"async_without_commit", race, {"stage[", "asynchronous copy", "has not waited"}},
+    {"async_without_wait", race, {"stage[", "asynchronous copy", " wait for the copy's group"}},
+    {"async_without_commit", race, {"stage[", "asynchronous copy", " wait for the copy's group"}},
     {"async_without_barrier", race, {"stage[", "no barrier"}},
     {"async_early_refill", race, {"stage["}},
-    {"async_one_stage_too_few", race, {"stage[", "asynchronous copy", "has not waited"}},
+    {"async_one_stage_too_few",
+     race,
+     {"stage[", "asynchronous copy", " wait for the copy's group"}},
     {"named_barrier_of_half", race, {"half["}},
 };
 

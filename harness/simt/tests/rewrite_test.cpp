@@ -212,9 +212,17 @@ TEST_CASE("inline PTX becomes C++, while labels, empty and system asm stay") {
          "gvp::register_tid_x(), gvp::Integer{static_cast<std::uint64_t>(3)}); }",
          "gvp::put(gradverify_place_0_0, gradverify_operand_0_0); } while (false)"});
     for (const char* text : {"{ asm volatile(\"\" ::: \"memory\"); }", "void f() __asm__(\"g\");",
+                             "{ asm volatile(\"rdtsc\" : \"=a\"(low), \"=d\"(high)); }",
+                             "{ asm volatile(\"1: lock; xaddl %0, %1\" : \"+r\"(x)); }",
                              "# 1 \"/usr/include/x.h\" 1 3\n{ asm volatile(\"pause;\"); }"}) {
         CHECK(rewrite(text) == text);
     }
+    check_contains(rewrite("# 1 \"/usr/include/x.h\" 1 3\n{ asm(\"/* a */ L: mov.u32 %0, 5;\" "
+                           ": \"=r\"(x)); }"),
+                   {"gvp::"});
+    // A barrier for the compiler, with a register that the host has not.
+    const std::string barrier = rewrite("{ asm volatile(\"\" : \"+f\"(x) :: \"memory\"); }");
+    CHECK(barrier.find("asm") == std::string::npos);
 }
 
 TEST_CASE("operands of inline PTX are listed in each way that C++ allows") {
@@ -261,7 +269,7 @@ TEST_CASE("what cannot be rewritten is an error on the user's line") {
           "user.cu:8: error: a __shared__ variable cannot have an initializer");
     CHECK(error_of("{ void f() { static __shared__ __attribute__) int x;") ==
           "user.cu:7: error: expected an opening bracket");
-    CHECK(error_of("void f() { __shared__ int a[({ asm(\"nop;\"); 3; })]; }") ==
+    CHECK(error_of("void f() { __shared__ int a[({ asm(\"trap;\"); 3; })]; }") ==
           "user.cu:7: error: one rewrite would lie within another");
     CHECK(error_of("k<<<1>>>();") ==
           "user.cu:7: error: a launch needs at least a grid and a block: <<<grid, block>>>");

@@ -4,9 +4,11 @@
 #include <doctest/doctest.h>
 
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <iostream>
 #include <map>
+#include <sstream>
 
 #include "harness/simt/include/gradverify_simt/narrow_float.hpp"
 #include "harness/simt/simt.hpp"
@@ -100,18 +102,17 @@ std::vector<Operands> operands_of(const Form& form) {
     return all;
 }
 
-/// The first type in the opcode is the result's.
+/// The first type in the opcode is the result's; nothing when it is not a float.
 std::string result_type(const std::string& text) {
-    std::string part;
-    for (std::size_t at = 0; at <= text.size(); ++at) {
-        if (at < text.size() && text[at] != '.') {
-            part += text[at];
-            continue;
-        }
+    if (text.starts_with("setp") || text.starts_with("testp")) return "";
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, '.');) {
         if (part == "f16" || part == "bf16" || part == "f32" || part == "f64" || part == "f16x2" ||
             part == "bf16x2" || part == "tf32")
             return part;
-        part.clear();
+        const bool is_whole = part.size() > 1 && std::string("usb").find(part[0]) < 3 &&
+                              std::isdigit(static_cast<unsigned char>(part[1])) != 0;
+        if (is_whole) return "";
     }
     return "";
 }

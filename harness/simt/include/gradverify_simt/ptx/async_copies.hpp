@@ -42,6 +42,18 @@ GRADVERIFY_SIMT_ACCESS void cp_async(std::uint64_t to, std::uint64_t from, std::
                                      GRADVERIFY_SIMT_PLACE) {
     cp_async(to, from, bytes, bytes, file, line);
 }
+template <class... Third>
+GRADVERIFY_SIMT_ACCESS void cp_async_cg(Address to, std::uint64_t from, std::uint32_t bytes,
+                                        Third... third) {
+    constexpr int illegal_instruction = 715;
+    if (bytes != 16) [[unlikely]]
+        unit::gradverify_simt_trap(illegal_instruction, "cp.async.cg of other than 16 bytes",
+                                   to.file, to.line);
+    if constexpr (sizeof...(third) == 0)
+        cp_async(to.value, from, bytes, to.file, to.line);
+    else
+        cp_async<Third...>(to.value, from, bytes, third..., to.file, to.line);
+}
 inline void cp_async_commit() { gradverify_simt_copy_async_commit(); }
 inline void cp_async_wait(std::uint32_t groups) { gradverify_simt_copy_async_wait(groups); }
 inline void cp_async_wait_all() { gradverify_simt_copy_async_wait_all(); }

@@ -140,7 +140,8 @@ inline Bits<D> cvt_(Bits<S> a) {
     } else if constexpr (std::is_same_v<D, S> && is_narrow_float<D> && !has(m, ~m_rn)) {
         return a;
     } else {
-        return from_value<D, S, m>(value<S, m>(a));
+        constexpr Modifiers of_source = std::is_same_v<S, f32> ? m : 0;  // .ftz is of f32 alone
+        return from_value<D, S, m>(value<S, of_source>(a));
     }
 }
 /// Two numbers into a packed type, the first one into its upper half.
