@@ -99,6 +99,7 @@ const WrongKernel wrong_kernels[] = {
      race,
      {"stage[", "asynchronous copy", " wait for the copy's group"}},
     {"named_barrier_of_half", race, {"half["}},
+    {"scans_without_barrier", race, {"storage", "nor a barrier"}},
 };
 
 void check_finds(const WrongKernel& wrong) {

@@ -5,6 +5,8 @@
 #include <cooperative_groups/reduce.h>
 #include <cuda_runtime.h>
 
+#include <cub/cub.cuh>
+
 #include "harness/simt/tests/launcher.hpp"
 
 namespace cg = cooperative_groups;
@@ -347,3 +349,27 @@ LAUNCHER(idiom_data_with_flag) {
     cudaMemset(call.data + 2, 0, 8);
     pass_by_flag<<<1, 2>>>(call.data, reinterpret_cast<uint2*>(call.data + 2));
 }
+
+// Scans one behind the other on one storage: what CUB reads last, no other thread writes first.
+struct RunningTotal {
+    float total;
+    __device__ float operator()(float of_block) {
+        const float before = total;
+        total += of_block;
+        return before;
+    }
+};
+template <cub::BlockScanAlgorithm algorithm>
+__global__ void scans_in_a_row(float* data) {
+    using Scan = cub::BlockScan<float, 64, algorithm>;
+    __shared__ typename Scan::TempStorage storage;
+    RunningTotal total{0};
+    float sum = data[threadIdx.x];
+    for (int i = 0; i < 3; ++i) {
+        Scan(storage).InclusiveSum(sum, sum, total);
+        if (algorithm == cub::BLOCK_SCAN_RAKING) Scan(storage).ExclusiveSum(sum, sum);
+    }
+    data[threadIdx.x] = sum;
+}
+LAUNCHER(idiom_raking_scans) { scans_in_a_row<cub::BLOCK_SCAN_RAKING><<<1, 64>>>(call.data); }
+LAUNCHER(idiom_scans_of_warps) { scans_in_a_row<cub::BLOCK_SCAN_WARP_SCANS><<<1, 64>>>(call.data); }

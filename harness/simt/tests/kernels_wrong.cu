@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include <mma.h>
+#include <cub/cub.cuh>
 #include <cuda/barrier>
 
 #include <thrust/execution_policy.h>
@@ -359,3 +360,14 @@ __global__ void barrier_of_half(float* data) {
     data[i] = half[63 - i];  // line: named_barrier_of_half
 }
 LAUNCHER(named_barrier_of_half) { barrier_of_half<<<1, 64>>>(call.data); }
+
+// Without a callback CUB's scan of warps ends with reads of the sums that the next one writes.
+__global__ void scan_twice(float* data) {
+    using Scan = cub::BlockScan<float, 64, cub::BLOCK_SCAN_WARP_SCANS>;
+    __shared__ typename Scan::TempStorage storage;
+    float sum = data[threadIdx.x];
+    Scan(storage).InclusiveSum(sum, sum);  // line: scans_without_barrier
+    Scan(storage).InclusiveSum(sum, sum);  // line: scans_without_barrier
+    data[threadIdx.x] = sum;
+}
+LAUNCHER(scans_without_barrier) { scan_twice<<<1, 64>>>(call.data); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cub::BlockScan: of a value of each thread, or of an array of each.
+// cub::BlockScan: of a value of each thread, or of an array of each. Which reads of the storage
+// come behind the last barrier is CUB's: a raking scan, or one with a callback, may follow at once.
 #pragma once
 #pragma GCC system_header
 
@@ -14,10 +15,12 @@ enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SC
 /// `in` and `out` are values or arrays, and may be the same. `last` is a variable for the
 /// aggregate, or a callback: the first warp calls it with the aggregate, and thread 0's result is
 /// the prefix.
-template <class T, int threads_x, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int threads_y = 1,
-          int threads_z = 1, int = 0>
+template <class T, int threads_x, BlockScanAlgorithm algorithm = BLOCK_SCAN_RAKING,
+          int threads_y = 1, int threads_z = 1, int = 0>
 class BlockScan {
     static constexpr int threads = threads_x * threads_y * threads_z;
+    /// A thread finds its result in its own slot; else in the one of the thread before it.
+    static constexpr bool is_raking = algorithm != BLOCK_SCAN_WARP_SCANS || threads % 32 != 0;
     template <class Op>
     static constexpr bool is_operator = std::is_invocable_v<Op&, const T&, const T&>;
     template <class Out>
@@ -26,7 +29,7 @@ class BlockScan {
   public:
     struct alignas(gradverify_detail::storage_alignment) TempStorage {
         gradverify_detail::Values<T, threads> sums;
-        gradverify_detail::Values<T, 1> prefix;
+        gradverify_detail::Values<T, 2> aggregate_and_prefix;
     };
     explicit BlockScan(TempStorage& storage) : storage_(storage) {}
 
@@ -109,23 +112,27 @@ class BlockScan {
             last = scan<is_inclusive>(in, out, op, Before(), file, line);
         } else {
             const T aggregate = sum_up(in, op, file, line);
-            const int own = gradverify_detail::thread();
-            if (own < 32) {
+            Before before = before_own();
+            if (gradverify_detail::thread() < 32) {
                 const T prefix = last(aggregate);
-                if (own == 0) storage_.prefix[0] = prefix;
+                if (gradverify_detail::thread() == 0) storage_.aggregate_and_prefix[1] = prefix;
             }
             __syncthreads(file, line);
-            write<is_inclusive>(in, out, op, Before{true, storage_.prefix[0]});
+            const T prefix = storage_.aggregate_and_prefix[1];
+            write<is_inclusive>(in, out, op,
+                                {true, before.is_any ? op(prefix, before.value) : prefix});
         }
     }
     template <bool is_inclusive, int items>
     T scan(const T (&in)[items], T (&out)[items], auto op, Before before, const char* file,
            int line) {
         const T aggregate = sum_up(in, op, file, line);
+        if (const Before own = before_own(); own.is_any) before.add(own.value, op);
         write<is_inclusive>(in, out, op, before);
         return aggregate;
     }
-    /// Each thread's sum through its last value; the last one's is the aggregate.
+    /// The sum of all values. Each thread's slot has the sum of those before it, or through its
+    /// own.
     template <int items>
     T sum_up(const T (&in)[items], auto op, const char* file, int line) {
         Before sum;
@@ -133,15 +140,21 @@ class BlockScan {
         const int own = gradverify_detail::thread();
         storage_.sums[own] = sum.value;
         __syncthreads(file, line);
-        for (int i = 1; own == 0 && i < threads; ++i)
-            storage_.sums[i] = op(storage_.sums[i - 1], storage_.sums[i]);
+        for (int i = 1; own == 0 && i < threads; ++i) {
+            const T before = sum.value;
+            sum.add(storage_.sums[i], op);
+            storage_.sums[i] = is_raking ? before : sum.value;
+        }
+        if (own == 0) storage_.aggregate_and_prefix[0] = sum.value;
         __syncthreads(file, line);
-        return storage_.sums[threads - 1];
+        return storage_.aggregate_and_prefix[0];
+    }
+    Before before_own() {
+        const int own = gradverify_detail::thread();
+        return own == 0 ? Before{} : Before{true, storage_.sums[is_raking ? own : own - 1]};
     }
     template <bool is_inclusive, int items>
     void write(const T (&in)[items], T (&out)[items], auto op, Before before) {
-        const int own = gradverify_detail::thread();
-        if (own > 0) before.add(storage_.sums[own - 1], op);
         for (int i = 0; i < items; ++i) {
             const T value = in[i];
             if (!is_inclusive && before.is_any) out[i] = before.value;
