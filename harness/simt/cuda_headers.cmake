@@ -45,7 +45,6 @@ gradverify_simt_std(algorithm array atomic bit bitset cassert cfloat chrono clim
 gradverify_simt_forwards(gradverify_simt/forced.hpp
     builtin_types.h
     channel_descriptor.h
-    cuda.h
     cuda_device_runtime_api.h
     cuda_profiler_api.h
     cuda_runtime.h
@@ -68,6 +67,7 @@ gradverify_simt_forwards(gradverify_simt/forced.hpp
     texture_types.h
     vector_functions.h
     vector_types.h)
+gradverify_simt_forwards(gradverify_simt/driver.hpp cuda.h cudaTypedefs.h)
 gradverify_simt_forwards(cub/cub.cuh
     cub/block/block_reduce.cuh
     cub/warp/warp_reduce.cuh

@@ -3,6 +3,7 @@
 #ifndef __NVCC__  // a GPU's machine may lack some of the libraries, and calls them
 #include <cublasLt.h>
 #include <cublas_v2.h>
+#include <cudaTypedefs.h>
 #include <cudnn.h>
 #include <curand.h>
 #include <curand_kernel.h>
@@ -97,4 +98,12 @@ __global__ void wait_at_barrier(float* data) {
     data[0] = static_cast<float>(token);
 }
 LAUNCHER(calls_libcudacxx) { wait_at_barrier<<<1, 32>>>(call.data); }
+LAUNCHER(calls_driver) {
+    CUresult (*encode)(CUtensorMap*) = nullptr;
+    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSuccess;
+#line 181 "declared.cu"
+    cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", reinterpret_cast<void**>(&encode),
+                            cudaEnableDefault, &found);
+    if (found != cudaDriverEntryPointSuccess) throw std::runtime_error("not found");
+}
 #endif

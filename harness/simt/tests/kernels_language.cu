@@ -9,10 +9,22 @@ __device__ float lerp(float a, float b, float t) { return 100.0f * a + 10.0f * b
 __device__ float clamp(float x, float low, float high) { return x + low + high; }
 __device__ inline int midpoint(int a, int b) { return 3 * a + b; }
 
+// CUDA's own functions are no templates, and win over those that a using directive brings.
+namespace library {
+template <class T, class U>
+__device__ constexpr int max(const T&, const U&) {
+    return -1;
+}
+}  // namespace library
+namespace user {
+using namespace library;
+__device__ inline float larger(float a, float b) { return max(a, b); }
+}  // namespace user
+
 __global__ void call_them(float* out) {
     out[0] = lerp(1.0f, 2.0f, 3.0f);
     out[1] = clamp(1.0f, 2.0f, 3.0f);
-    out[2] = static_cast<float>(midpoint(1, 2));
+    out[2] = static_cast<float>(midpoint(1, 2)) + user::larger(-2.0f, 0.0f);
     out[3] = static_cast<float>(__cplusplus / 100);
 #if __cplusplus > 201703L
     out[3] += std::lerp(0.25f, 0.75f, 0.5f);

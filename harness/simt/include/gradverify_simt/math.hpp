@@ -90,7 +90,8 @@ inline double erfinv(double y) {
 }
 inline float erfinvf(float y) { return static_cast<float>(erfinv(double{y})); }
 
-// min and max, also of mixed arithmetic types, as in CUDA: where one is NaN, the other.
+// min and max, also of mixed arithmetic types: where one is NaN, the other. The pairs of types that
+// CUDA has are no templates, so that they win over a library's templates of these names.
 #define GRADVERIFY_SIMT_EXTREME(NAME, TAKES_Y)                                       \
     template <class A, class B>                                                      \
     requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)                     \
@@ -103,5 +104,19 @@ inline float erfinvf(float y) { return static_cast<float>(erfinv(double{y})); }
 GRADVERIFY_SIMT_EXTREME(min, y < x)
 GRADVERIFY_SIMT_EXTREME(max, x < y)
 #undef GRADVERIFY_SIMT_EXTREME
+#define GRADVERIFY_SIMT_EXTREMES(A, B)                                           \
+    constexpr std::common_type_t<A, B> min(A a, B b) { return min<A, B>(a, b); } \
+    constexpr std::common_type_t<A, B> max(A a, B b) { return max<A, B>(a, b); }
+#define GRADVERIFY_SIMT_EXTREMES_OF(A, B) \
+    GRADVERIFY_SIMT_EXTREMES(A, A)        \
+    GRADVERIFY_SIMT_EXTREMES(A, B)        \
+    GRADVERIFY_SIMT_EXTREMES(B, A)        \
+    GRADVERIFY_SIMT_EXTREMES(B, B)
+GRADVERIFY_SIMT_EXTREMES_OF(float, double)
+GRADVERIFY_SIMT_EXTREMES_OF(int, unsigned)
+GRADVERIFY_SIMT_EXTREMES_OF(long, unsigned long)
+GRADVERIFY_SIMT_EXTREMES_OF(long long, unsigned long long)
+#undef GRADVERIFY_SIMT_EXTREMES_OF
+#undef GRADVERIFY_SIMT_EXTREMES
 inline unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
 inline unsigned umax(unsigned a, unsigned b) { return a < b ? b : a; }
