@@ -12,6 +12,7 @@
 #include "gradverify_simt/runtime.hpp"
 #include "harness/simt/faults/source_line.hpp"
 #include "harness/simt/ptx/async_copies.hpp"
+#include "harness/simt/ptx/warpgroup_products.hpp"
 #include "harness/simt/races/detector.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
 #include "harness/simt/runtime/device_memory.hpp"
@@ -192,6 +193,7 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
                                 .number = launches_scheduled_});
     }
     AsyncCopies::of_this_thread().begin_launch(schedule_, launches_scheduled_);
+    WarpgroupProducts::of_this_thread().begin_launch(schedule_, launches_scheduled_);
     begin_block();
     state.in_kernel = true;
     state.thread = *state.next++;
@@ -317,6 +319,7 @@ void Executor::count_block() {
 
 void Executor::begin_block() {
     AsyncCopies::of_this_thread().end_block();
+    WarpgroupProducts::of_this_thread().end_block();
     count_block();
     set_block_index();
     ++blocks_begun_;

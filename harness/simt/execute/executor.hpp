@@ -134,6 +134,7 @@ struct NamedBarrier {
     std::vector<std::uint16_t> waiting;  ///< positions
 };
 constexpr unsigned named_barriers = 16;
+constexpr unsigned warpgroup_threads = 128;
 
 /// The threads of one block: who is where, and who can go on.
 struct BlockThreads {
@@ -153,6 +154,7 @@ struct BlockThreads {
     PositionSet alive_;
     int barrier_true_ = 0;
     std::array<NamedBarrier, named_barriers> named_barriers_;
+    std::array<NamedBarrier, max_block_threads / warpgroup_threads> warpgroup_meetings_;
     bool at_grid_barrier_ = false;  ///< this block's threads wait at the grid's barrier
 };
 
@@ -197,6 +199,8 @@ class Executor : private BlockThreads {
     /// Barrier `id` for `count` threads, 0 for all of the block; a thread may arrive without
     /// waiting.
     void named_barrier(unsigned id, unsigned count, bool waits, unit::Place place);
+    /// Waits for the running thread's warpgroup; the last to come does `act` before all go on.
+    void meet_in_warpgroup(void (*act)(unsigned warpgroup), unit::Place place);
     int barrier_vote(unit::BarrierVote vote, int predicate, unit::Place place);
     /// Static, as all arguments then fit in registers.
     static void warp_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,
@@ -209,6 +213,8 @@ class Executor : private BlockThreads {
     using TrapText = std::initializer_list<const char*>;
     /// Ends the launch. **Errors** std::runtime_error outside of a kernel.
     [[noreturn]] void trap(int cuda_error, TrapText text, unit::Place place);
+    /// Where the lower 18 bits of an address within shared memory lie, as in a matrix descriptor.
+    const char* shared_at(unsigned address) const { return shared_.at(address); }
     bool has_stack(const void* address) const { return fibers_.has_stack(address); }
     bool has_stack_guard(const void* address) const { return fibers_.has_guard(address); }
     /// Ends the launch, from the signal handler.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "gradverify_simt/ptx/shared_window.hpp"
 #include "gradverify_simt/state.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 constexpr int poison_byte = 0xff;  // NaN
 constexpr std::size_t red_zone_bytes = 64;
 constexpr std::size_t base_alignment_bytes = 128;  // kernels rely on it for vector loads
+constexpr std::size_t swizzle_bytes = 1024;        // and on this for a swizzle of 128 bytes
 // Room for the declared bytes, red zones and alignment.
 constexpr std::size_t static_arena_bytes = 4 * SharedMemory::default_limit_bytes;
 // An index into the wrong dimension of a shared array is off by less.
@@ -36,13 +38,20 @@ SharedMemory::SharedMemory()
 void SharedMemory::begin_launch(std::size_t dynamic_bytes) {
     static_used_bytes_ = 0;
     static_declared_bytes_ = 0;
-    dynamic_bytes_ = round_up(dynamic_bytes, base_alignment_bytes);
+    dynamic_bytes_ = round_up(dynamic_bytes,
+                              dynamic_bytes < swizzle_bytes ? base_alignment_bytes : swizzle_bytes);
     dynamic_ = dynamic_arena_.get() + dynamic_arena_bytes() - dynamic_bytes_;
 }
 
 void SharedMemory::poison() noexcept {
     if (static_used_bytes_ > 0) std::memset(static_arena_.get(), poison_byte, static_used_bytes_);
     if (dynamic_bytes_ > 0) std::memset(dynamic_, poison_byte, dynamic_bytes_);
+}
+
+const char* SharedMemory::at(unsigned address) const {
+    address &= ptx::descriptor_bits;
+    if (address < static_used_bytes_) return static_arena_.get() + address;
+    return dynamic_arena_.get() + address - ptx::dynamic_window % (ptx::descriptor_bits + 1);
 }
 
 SavedShared SharedMemory::save() const {

@@ -37,6 +37,8 @@ class SharedMemory {
     void* dynamic() const { return dynamic_; }
     /// Where the detector looks; `dynamic_bytes` as the launch asked for them.
     SharedArenas arenas(std::size_t dynamic_bytes) const;
+    /// Where the lower 18 bits of an address of PTX lie (gradverify_simt/ptx/shared_window.hpp).
+    const char* at(unsigned address) const;
     /// **Errors** nullptr when the block's static variables would exceed the default limit.
     void* place(std::size_t bytes, std::size_t alignment);
     /// For unmapped addresses `past the end of the dynamic shared memory` and the like, else "".

@@ -45,6 +45,8 @@ Detector::Detector() : shadow_([this](ShadowPage& page) { classify(page); }) {}
 
 void Detector::begin_launch(const Launch& launch) {
     launch_ = launch;
+    forget_async();
+    watches_registers_ = false;
     if (shadow_.bytes() > shadow_bytes_kept || happens_before_.is_near_end()) {
         shadow_.clear();
         happens_before_.restart();
@@ -76,6 +78,9 @@ void Detector::begin_block() {
     forget_async();
     const dim3& block = unit::state.block_dim;
     happens_before_.begin_block(unit::state.block_index, block.x * block.y * block.z);
+    proxy_fences_.begin_block();
+    block_began_at_ = ++register_time_;
+    registers_fenced_at_.fill(block_began_at_);
     first_arrival_ = {};
     shared_is_restored_ = false;
 }

@@ -3,10 +3,12 @@
 // thread. May have threads give way, and ends a launch that would end the process.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "harness/simt/execute/shared_memory.hpp"
 #include "harness/simt/races/findings.hpp"
 #include "harness/simt/races/happens_before.hpp"
+#include "harness/simt/races/proxies.hpp"
 #include "harness/simt/races/shadow.hpp"
 #include "harness/simt/runtime/device_memory.hpp"
 #include "harness/simt/simt.hpp"
@@ -24,6 +27,19 @@ namespace gradverify::simt {
 class Detector;
 /// Null unless a launch of the checked variant runs.
 GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local Detector* detecting;
+
+/// A product that a warpgroup goes on without.
+struct AsyncProduct {
+    struct Read {
+        std::uintptr_t begin, end;
+        unsigned rank;  ///< of the first thread of the warp that reads
+    };
+    unsigned first_rank;  ///< of the warpgroup
+    const void* pc;
+    std::vector<Read> reads;
+    /// The variables that stand for the registers of its accumulator, and of A.
+    std::vector<std::uintptr_t> sums, factors;
+};
 
 class Detector {
   public:
@@ -87,6 +103,14 @@ class Detector {
     void end_async(const AsyncWrite& write);
     /// No copy is in flight any more, as the block has ended.
     void forget_async();
+    /// The product's reads and registers are its own until `end_product`.
+    void begin_product(const std::shared_ptr<const AsyncProduct>& product);
+    /// Its warpgroup has waited for it.
+    void end_product(const std::shared_ptr<const AsyncProduct>& product);
+    /// wgmma.fence of a warpgroup.
+    void fence_registers(unsigned warpgroup);
+    /// fence.proxy.async of the running thread.
+    void fence_proxies();
     void fence() { happens_before_.fence(unit::state.thread.rank); }
 
     // The harness's side.
@@ -170,6 +194,7 @@ class Detector {
             cell.written = static_cast<std::uint8_t>(cell.written | now.bytes);
         }
         cell.write = now;
+        cell.written_at = proxy_fences_.now();
     }
     static void remember_read(Cell& cell, const Access& now) {
         if (cell.read.segment != now.segment || cell.read.rank != now.rank) {
@@ -194,6 +219,25 @@ class Detector {
     void mark_in_flight(const AsyncWrite& write, bool in_flight);
     void access_as(const AsyncWrite& write);
     void check_written(const ShadowPage& page, const Request& request);
+    // The async proxy (proxies.cpp).
+    struct CellBytes {
+        std::uintptr_t cell;
+        unsigned mask;
+    };
+    void check_async_read(std::uintptr_t begin, std::uintptr_t end, const void* pc, unsigned rank);
+    void check_async_cell(ShadowPage& page, const CellBytes& bytes, const void* pc, unsigned rank);
+    bool is_visible_to_async_proxy(const Cell& cell, unsigned rank) const;
+    void report_unfenced(const Cell& cell, const Access& now, std::uintptr_t address);
+    void mark_reads(const AsyncProduct& product, int change);
+    void check_written_while_read(const Request& request, MemoryKind kind);
+    void report_written_while_read(const AsyncProduct& product, const Request& request,
+                                   MemoryKind kind);
+    // Registers (registers.cpp).
+    void check_registers(const AsyncProduct& product);
+    void mark_registers(const std::vector<std::uintptr_t>& places, unsigned mark, bool set);
+    void access_registers(ShadowPage& page, const Request& request);
+    void report_register_in_flight(std::uintptr_t cell, const Request& request);
+    void forget_products();
     void read_cell(const CellAccess& access);
     void write_cell(const CellAccess& access);
     bool is_race(const Access& earlier, const CellAccess& access) const;
@@ -222,10 +266,15 @@ class Detector {
 
     Shadow shadow_;
     HappensBefore happens_before_;
+    ProxyFences proxy_fences_;
     Findings findings_;
     std::vector<NamedBuffer> shared_variables_;  ///< of the launch
     std::vector<PendingWrite> pending_;
-    std::multimap<std::uintptr_t, AsyncWrite> in_flight_;  ///< by place
+    std::multimap<std::uintptr_t, AsyncWrite> in_flight_;        ///< by place
+    std::vector<std::shared_ptr<const AsyncProduct>> products_;  ///< in flight
+    bool watches_registers_ = false;  ///< since the launch's first wgmma.fence
+    std::uint32_t register_time_ = 0, block_began_at_ = 0;
+    std::array<std::uint32_t, 8> registers_fenced_at_{};  ///< by warpgroup
     std::vector<DeferredRace> deferred_;
     std::set<std::pair<std::uint64_t, std::uint64_t>> deferred_pcs_;
     std::set<std::uint64_t> guess_pcs_;  ///< of reads that an atomic of their thread followed
@@ -243,7 +292,11 @@ class Detector {
 template <unsigned bytes, bool writes>
 [[gnu::always_inline]] inline void Detector::plain_access(std::uintptr_t address, const void* pc) {
     ShadowPage& page = shadow_.page_of(address);
-    if (page.kind == MemoryKind::private_to) return;
+    if (page.kind == MemoryKind::private_to) {
+        if (watches_registers_) [[unlikely]]
+            access_registers(page, {address, bytes, pc, !writes, writes});
+        return;
+    }
     constexpr std::size_t cells = bytes < cell_bytes ? 1 : bytes / cell_bytes;
     constexpr unsigned bits = bytes < cell_bytes ? (1u << bytes) - 1u : 0xfu;
     const unsigned mask = bytes < cell_bytes ? bits << address % cell_bytes : bits;

@@ -48,6 +48,8 @@ void Detector::access(const Request& request) {
             check_cells(page, part);
         } else if (page.kind != MemoryKind::private_to) {
             return report_foreign(page, part);
+        } else if (watches_registers_) {
+            access_registers(page, part);
         }
         part.address = page_end;
     }

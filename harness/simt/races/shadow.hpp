@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 namespace gradverify::simt {
 
@@ -36,6 +37,8 @@ struct alignas(64) Cell {
     std::uint8_t written = 0;
     /// Threads (rank modulo 32) that wrote the present value, when several did.
     std::uint32_t same_value_writers = 0;
+    /// When the generic proxy last wrote, as ProxyFences counts; 0: the async proxy did.
+    std::uint32_t written_at = 0;
 };
 static_assert(sizeof(Access) == 16 && sizeof(Cell) == 64);
 
@@ -54,14 +57,23 @@ enum class MemoryKind : std::uint8_t {
     shared,
 };
 
+/// The last write to 4 bytes of a thread's own memory.
+struct RegisterWrite {
+    std::uint64_t pc = 0;
+    std::uint32_t time = 0;
+};
+
 struct ShadowPage {
     std::uintptr_t number = 0;
     std::uint64_t generation = 0;
     MemoryKind kind = MemoryKind::unknown;
     std::unique_ptr<Cell[]> cells;
     /// For each cell the bytes that must not be touched; and, `in_flight_bit` times as high, those
-    /// that an asynchronous copy writes.
+    /// that an asynchronous copy writes, or a product reads. In a thread's own memory:
+    /// registers.cpp.
     std::array<std::uint8_t, cells_per_page> forbidden{};
+    std::vector<std::uint16_t> async_readers;    ///< for each cell, or empty
+    std::vector<RegisterWrite> register_writes;  ///< the same, of a thread's own memory
 
     bool is_checked() const { return kind >= MemoryKind::global; }
 };

@@ -176,6 +176,7 @@ std::string with_number(const std::string& text, const std::string& number) {
 std::string translated(const Asm& statement, const std::string& number) {
     std::vector<PtxOperand> operands;
     std::string begin = "do { namespace gvp = ::gradverify::simt::ptx; ", end;
+    const bool has_products = statement.text.find("wgmma.mma_async") != std::string::npos;
     for (std::size_t i = 0; i < statement.operands.size(); ++i) {
         const Operand& operand = statement.operands[i];
         const std::string suffix = number + "_" + std::to_string(i);
@@ -188,13 +189,24 @@ std::string translated(const Asm& statement, const std::string& number) {
             continue;
         }
         if (type.empty()) throw PtxUnserved("an operand \"" + operand.constraint + "\"");
-        operands.push_back({.text = name, .is_register = operand.is_output()});
         const std::string place = "gradverify_place_" + suffix;
-        if (operand.is_output()) {
-            begin += "auto& " + place + " = " + operand.expression + "; ";
-            end += " gvp::put(" + place + ", " + name + ");";
+        if (operand.is_output()) begin += "auto& " + place + " = " + operand.expression + "; ";
+        // A product's sum is written to the user's variable when it has been waited for.
+        if (operand.is_output() && has_products) {
+            operands.push_back({.text = place,
+                                .is_register = true,
+                                .place = "gvp::place_of_register(" + place + ")"});
+            continue;
         }
-        const std::string value = operand.is_output() ? place : "(" + operand.expression + ")";
+        operands.push_back({.text = name, .is_register = operand.is_output()});
+        if (operand.is_output()) end += " gvp::put(" + place + ", " + name + ");";
+        if (has_products) {
+            begin += "const auto& " + place + " = (" + operand.expression + "); ";
+            operands.back().place =
+                "gvp::place_if_lvalue<decltype(" + operand.expression + ")>(" + place + ")";
+        }
+        const bool has_place = operand.is_output() || has_products;
+        const std::string value = has_place ? place : "(" + operand.expression + ")";
         begin += type + " " + name + " = " +
                  (operand.is_input() ? "gvp::get<" + type + ">(" + value + ")"
                                      : "static_cast<" + type + ">(-1)") +

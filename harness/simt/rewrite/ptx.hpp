@@ -19,6 +19,7 @@ struct PtxOperand {
     std::vector<PtxOperand> parts;  ///< of a vector
     std::string second;             ///< the q of p|q
     bool is_register = false;       ///< may be written
+    std::string place;              ///< the address of the user's variable, for what uses it later
 };
 
 struct PtxStatement {
@@ -57,6 +58,7 @@ std::string cpp_of(const PtxStatement& statement);
 std::optional<std::string> cpp_of_memory(const PtxStatement& statement);
 std::optional<std::string> cpp_of_warps(const PtxStatement& statement);
 std::optional<std::string> cpp_of_matrices(const PtxStatement& statement);
+std::optional<std::string> cpp_of_warpgroups(const PtxStatement& statement);
 
 // What the families share.
 [[noreturn]] void unserved(const PtxStatement& statement);

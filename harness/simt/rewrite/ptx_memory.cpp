@@ -132,10 +132,10 @@ std::string fence(const PtxStatement& statement) {
     PtxModifiers modifiers(statement);
     modifiers.take_any("sc acq_rel acquire release mbarrier_init");
     modifiers.take_any("cta cluster gpu sys gl");
-    if (modifiers.take("proxy"))
-        modifiers.take_any("alias async async::global async::shared::cta async::shared::cluster");
+    const bool is_async = modifiers.take("proxy") && modifiers.take_any("alias async") == "async";
+    if (is_async) modifiers.take_any("global shared::cta shared::cluster");
     modifiers.end();
-    return "gvp::fence_();";
+    return is_async ? "gvp::fence_proxies();" : "gvp::fence_();";
 }
 
 /// cvta.shared.u64 a generic address, cvta.to.shared.u64 one within the space.

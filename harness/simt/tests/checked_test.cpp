@@ -23,13 +23,15 @@ namespace {
 
 /// "kernels_wrong.cu:12" and so on: the lines that are marked with the launcher's name.
 std::vector<std::string> lines_of(const std::string& launcher) {
-    std::ifstream file(GRADVERIFY_SIMT_TEST_FOLDER "/kernels_wrong.cu");
     std::vector<std::string> found;
-    int number = 0;
-    for (std::string line; std::getline(file, line);) {
-        ++number;
-        if (line.ends_with("// line: " + launcher))
-            found.push_back("kernels_wrong.cu:" + std::to_string(number));
+    for (const std::string name : {"kernels_wrong.cu", "kernels_wrong_warpgroups.cu"}) {
+        std::ifstream file(GRADVERIFY_SIMT_TEST_FOLDER "/" + name);
+        int number = 0;
+        for (std::string line; std::getline(file, line);) {
+            ++number;
+            if (line.ends_with("// line: " + launcher))
+                found.push_back(name + ":" + std::to_string(number));
+        }
     }
     CAPTURE(launcher);
     REQUIRE(!found.empty());
@@ -100,6 +102,17 @@ const WrongKernel wrong_kernels[] = {
      {"stage[", "asynchronous copy", " wait for the copy's group"}},
     {"named_barrier_of_half", race, {"half["}},
     {"scans_without_barrier", race, {"storage", "nor a barrier"}},
+    {"wgmma_without_wait", race, {"reads an accumulator's register", "has not waited"}},
+    {"wgmma_without_commit", race, {"reads an accumulator's register", "has not waited"}},
+    {"wgmma_one_group_too_many", race, {"reads an accumulator's register", "has not waited"}},
+    {"wgmma_fenced_early", race, {"a register that is written", "no wgmma.fence"}},
+    {"wgmma_without_fence", race, {"first product", "no wgmma.fence"}},
+    {"wgmma_rescaled", race, {"a register that is written", "no wgmma.fence"}},
+    {"wgmma_without_proxy_fence", race, {"tile", "the async proxy", "no fence.proxy.async"}},
+    {"wgmma_one_thread_fenced", race, {"tile", "the async proxy", "no fence.proxy.async"}},
+    {"wgmma_without_barrier", race, {"tile", "no barrier"}},
+    {"wgmma_early_refill", race, {"tile", "may still read it", "has not waited"}},
+    {"wgmma_factor_overwritten", race, {"a register of a factor", "may still read it"}},
 };
 
 void check_finds(const WrongKernel& wrong) {
@@ -131,6 +144,18 @@ TEST_CASE("the line of a launch is told from the current folder, as that of an a
 TEST_CASE("each error is found with its source lines, in every order of threads") {
     for (const WrongKernel& wrong : wrong_kernels)
         simt_test::in_every_order([&] { check_finds(wrong); });
+}
+
+TEST_CASE("nothing is found in products of a warpgroup that lack nothing") {
+    simt_test::in_every_order([] {
+        for (const auto& finding : findings_of("wgmma_pipeline", 128)) FAIL_CHECK(finding.text);
+    });
+}
+
+TEST_CASE("a warpgroup whose warps do not all come is a deadlock that names the instruction") {
+    run_on("cpu-checked", "wgmma_of_three_warps");
+    simt_test::check_contains(
+        take_error(), {"deadlock", "96 wait at", "kernels_wrong_warpgroups.cu", "32 exited"});
 }
 
 TEST_CASE("an access that would end the process ends the launch, with a finding") {

@@ -211,6 +211,13 @@ TEST_CASE("inline PTX becomes C++, while labels, empty and system asm stay") {
          "if (!gradverify_0_0) { gradverify_operand_0_0 = gvp::add_<gvp::u32, 0>("
          "gvp::register_tid_x(), gvp::Integer{static_cast<std::uint64_t>(3)}); }",
          "gvp::put(gradverify_place_0_0, gradverify_operand_0_0); } while (false)"});
+    check_contains(rewrite("{ asm(\"wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%0, %1}, "
+                           "{%2, %2, %2, %2}, %3, 1, 1, -1, 1;\" : \"+r\"(x[0]), \"+r\"(x[1]) : "
+                           "\"r\"(a), \"l\"(b)); }"),
+                   {"auto& gradverify_place_0_0 = x[0];", "gvp::place_of_register(",
+                    "gvp::place_if_lvalue<decltype(a)>(gradverify_place_0_2)",
+                    "gvp::wgmma({8, 16, gvp::MatrixElement::f16, gvp::MatrixElement::f16, "
+                    "gvp::MatrixElement::f16, false, true, "});
     for (const char* text : {"{ asm volatile(\"\" ::: \"memory\"); }", "void f() __asm__(\"g\");",
                              "{ asm volatile(\"rdtsc\" : \"=a\"(low), \"=d\"(high)); }",
                              "{ asm volatile(\"1: lock; xaddl %0, %1\" : \"+r\"(x)); }",
@@ -237,7 +244,10 @@ TEST_CASE("operands of inline PTX are listed in each way that C++ allows") {
 
 TEST_CASE("inline PTX that the cpu device lacks becomes a trap that names the instruction") {
     for (const auto& [text, instruction] : std::vector<std::pair<std::string, std::string>>{
-             {"wgmma.fence.sync.aligned;", "wgmma.fence.sync.aligned"},
+             {"wgmma.mma_async.sp.sync.aligned.m64n8k32.f16.f16.f16 {%0}, 1, 2, 3, 0, 1;",
+              "wgmma.mma_async.sp.sync.aligned.m64n8k32.f16.f16.f16"},
+             {"wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8 {%0}, 1, 2, 1;",
+              "wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8"},
              {"mov.u32 %0, %%pm0;", "mov.u32 %0, %pm0"},
              {"add.u32 %0, nowhere, 1;", "add.u32 %0, nowhere, 1"},
              {"add.f8 %0, %0, %0;", "add.f8"},

@@ -61,6 +61,7 @@ void gradverify_no_lerp();
 #include "gradverify_simt/ptx/async_copies.hpp"
 #include "gradverify_simt/ptx/conversions.hpp"
 #include "gradverify_simt/ptx/matrices.hpp"
+#include "gradverify_simt/ptx/warpgroups.hpp"
 #include "gradverify_simt/ptx/warps.hpp"
 #include "gradverify_simt/runtime.hpp"
 #include "gradverify_simt/runtime_launch.hpp"

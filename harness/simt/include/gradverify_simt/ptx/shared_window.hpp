@@ -12,8 +12,11 @@
 namespace gradverify::simt::ptx {
 
 /// The window of an arena begins here; addresses next to it are next to the arena.
-constexpr std::uint64_t static_window = 0x2000000, dynamic_window = 0x4000000;
+/// Matrix descriptors hold their lower 18 bits: those of the dynamic array end with these bits, so
+/// that the two overlap only where a block has more than a GPU has.
+constexpr std::uint64_t static_window = 0x2000000, dynamic_window = 0x4007000;
 constexpr std::uint64_t window_reach = 0x1000000;
+constexpr unsigned descriptor_bits = 0x3ffff;
 
 inline std::uint64_t begin_of(const void* arena) {
     return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(arena));
