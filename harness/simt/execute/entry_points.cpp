@@ -65,6 +65,12 @@ void gradverify_simt_grid_barrier(const char* file, int line) {
     gradverify_simt_arrive(file, line);
     Executor::of_this_thread().grid_barrier({file, line});
 }
+void gradverify_simt_cluster_arrive(const char* file, int line) {
+    Executor::of_this_thread().cluster_arrive({file, line});
+}
+void gradverify_simt_cluster_wait(const char* file, int line) {
+    Executor::of_this_thread().cluster_wait({file, line});
+}
 int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* file, int line) {
     gradverify_simt_arrive(file, line);
     return Executor::of_this_thread().barrier_vote(vote, predicate, {file, line});

@@ -58,6 +58,16 @@ std::uint64_t resident_blocks(const unit::LaunchConfig& config) {
                                  static_cast<int>(volume(config.block)), config.shared_bytes));
 }
 
+std::string why_no_cluster(const unit::LaunchConfig& config) {
+    const dim3 &grid = config.grid, &cluster = config.cluster;
+    if (volume(cluster) == 1) return "";
+    if (volume(cluster) == 0 || volume(cluster) > unit::max_cluster_size)
+        return "cluster " + text_of(cluster) + " has no block, or more than 16";
+    if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
+        return "grid " + text_of(grid) + " is no multiple of cluster " + text_of(cluster);
+    return config.is_cooperative ? "a cooperative launch of clusters runs on cuda only" : "";
+}
+
 }  // namespace
 
 /// Every fiber runs this: a share of the threads of one launch, then of another.
@@ -88,7 +98,10 @@ void Executor::make_for_this_thread() {
     executor_of_thread = executor_owner.get();
 }
 
-Executor::Executor() : fibers_(&run_fiber) { current_ = &main_; }
+Executor::Executor() : fibers_(&run_fiber) {
+    current_ = &main_;
+    shared_memories_.push_back(std::make_unique<SharedMemory>());
+}
 
 void Executor::set_schedule(const Schedule& schedule) {
     schedule_ = schedule;
@@ -159,6 +172,8 @@ std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_er
         return "a cooperative launch of " + std::to_string(volume(grid)) + " blocks; at most " +
                std::to_string(resident_blocks(config)) + " of this size run at a time";
     }
+    const std::string why = why_no_cluster(config);
+    if (!why.empty()) return why;
     cuda_error = cudaSuccess;
     return "";
 }
@@ -186,14 +201,20 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     set_dimensions(config);
     detecting = detector;
     if (detector != nullptr) {
-        detector->begin_launch({.arenas = shared_.arenas(config.shared_bytes),
+        std::vector<SharedArenas> arenas;
+        for (unsigned rank = 0; rank < cluster_size_; ++rank)
+            arenas.push_back(shared_memories_[rank]->arenas(config.shared_bytes));
+        detector->begin_launch({.arenas = std::move(arenas),
                                 .kernel = kernel_,
                                 .place = launch_place_,
                                 .schedule = schedule_,
                                 .number = launches_scheduled_});
     }
-    AsyncCopies::of_this_thread().begin_launch(schedule_, launches_scheduled_);
-    WarpgroupProducts::of_this_thread().begin_launch(schedule_, launches_scheduled_);
+    for (state.cluster_rank = 0; state.cluster_rank < cluster_size_; ++state.cluster_rank) {
+        AsyncCopies::of_this_thread().begin_launch(schedule_, launches_scheduled_);
+        WarpgroupProducts::of_this_thread().begin_launch(schedule_, launches_scheduled_);
+    }
+    state.cluster_rank = 0;
     begin_block();
     state.in_kernel = true;
     state.thread = *state.next++;
@@ -218,12 +239,7 @@ void Executor::set_dimensions(const unit::LaunchConfig& config) {
     state.is_cooperative = config.is_cooperative;
     state.grid_dim = config.grid;
     state.block_dim = config.block;
-    shared_.begin_launch(config.shared_bytes);
-    state.dynamic_shared = shared_.dynamic();
-    state.dynamic_shared_bytes = config.shared_bytes;
-    const SharedArenas arenas = shared_.arenas(config.shared_bytes);
-    state.static_arena = arenas.static_begin;
-    state.dynamic_arena = arenas.dynamic_begin;
+    set_cluster(config.cluster, config.shared_bytes);
     state.warp_results = warp_results_.data();
     threads_ = static_cast<unsigned>(volume(config.block));
     blocks_ = volume(config.grid);
@@ -235,10 +251,11 @@ void Executor::set_dimensions(const unit::LaunchConfig& config) {
 
     if (is_random(schedule_.threads) || is_random(schedule_.blocks)) {
         random_ = Random(Random(schedule_.seed ^ (launches_scheduled_ << 20)).next());
-        // A step that is prime to the number of blocks visits each once, without a table.
-        block_offset_ = random_.next() % blocks_;
-        block_stride_ = random_.next() % blocks_ | 1;
-        while (std::gcd(block_stride_, blocks_) != 1) ++block_stride_;
+        // A step that is prime to the number of clusters visits each once, without a table.
+        const std::uint64_t clusters = blocks_ / cluster_size_;
+        block_offset_ = random_.next() % clusters;
+        block_stride_ = random_.next() % clusters | 1;
+        while (std::gcd(block_stride_, clusters) != 1) ++block_stride_;
     }
     ++launches_scheduled_;
     if (same(table_block_, config.block)) return;
@@ -290,22 +307,28 @@ void Executor::shuffle(std::uint16_t* values, unsigned count) {
 }
 
 void Executor::set_block_index() {
-    std::uint64_t index = blocks_begun_;
+    const std::uint64_t clusters = blocks_ / cluster_size_;
+    std::uint64_t index = blocks_begun_ / cluster_size_;
+    auto rank = static_cast<unsigned>(blocks_begun_ % cluster_size_);
     if (schedule_.blocks == Order::descending) {
-        index = blocks_ - 1 - index;
+        index = clusters - 1 - index;
+        rank = cluster_size_ - 1 - rank;
     } else if (schedule_.blocks != Order::ascending) {
         __extension__ using Wide = unsigned __int128;
-        index = static_cast<std::uint64_t>((Wide{index} * block_stride_ + block_offset_) % blocks_);
+        rank = static_cast<unsigned>((rank + index + block_offset_) % cluster_size_);
+        index =
+            static_cast<std::uint64_t>((Wide{index} * block_stride_ + block_offset_) % clusters);
     }
-    const dim3& grid = unit::state.grid_dim;
-    if (index < grid.x) {
-        unit::state.block_index = {static_cast<unsigned>(index), 0, 0};
-        return;
-    }
-    const std::uint64_t row = index / grid.x;
-    unit::state.block_index = {static_cast<unsigned>(index % grid.x),
-                               static_cast<unsigned>(row % grid.y),
-                               static_cast<unsigned>(row / grid.y)};
+    unit::State& state = unit::state;
+    const dim3 &grid = state.grid_dim, &cluster = state.cluster_dim;
+    const std::uint64_t row = index / (grid.x / cluster.x);
+    state.cluster_rank = rank;
+    state.block_index = {
+        static_cast<unsigned>(index % (grid.x / cluster.x)) * cluster.x + rank % cluster.x,
+        static_cast<unsigned>(row % (grid.y / cluster.y)) * cluster.y +
+            rank / cluster.x % cluster.y,
+        static_cast<unsigned>(row / (grid.y / cluster.y)) * cluster.z +
+            rank / cluster.x / cluster.y};
 }
 
 void count_blocks_in(std::atomic<std::uint64_t>* blocks) { counted_in = blocks; }
@@ -318,33 +341,49 @@ void Executor::count_block() {
 }
 
 void Executor::begin_block() {
+    count_block();
+    if (blocks_begun_ % cluster_size_ == 0) begin_cluster();
+    set_block_index();
+    enter_block();
     AsyncCopies::of_this_thread().end_block();
     WarpgroupProducts::of_this_thread().end_block();
-    count_block();
-    set_block_index();
     ++blocks_begun_;
     draw_order();
     if (detecting != nullptr) [[unlikely]]
-        detecting->begin_block();
-    shared_.poison();
+        detecting->begin_block((blocks_begun_ - 1) % cluster_size_ == 0);
+    shared().poison();
     unit::state.next = order_.data();
     unit::state.fast_end = order_end_;
     fast_ = true;
 }
 
 bool Executor::next_block() {
-    if (blocks_begun_ == blocks_) return false;
+    if (blocks_begun_ == blocks_ || must_resume()) return false;
     begin_block();
     return true;
 }
 
 void Executor::place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size_t alignment) {
-    void* address = shared_.place(bytes, alignment);
+    const auto known = std::ranges::find(shared_places_, &slot, &SharedPlace::slot);
+    const char* const begin = static_cast<const char*>(unit::state.static_arena);
+    void* address = nullptr;
+    if (known != shared_places_.end()) {
+        address = const_cast<char*>(begin) + known->offset;
+    } else {
+        // At one offset in every block of the cluster.
+        for (unsigned rank = 0; rank < cluster_size_; ++rank) {
+            void* const place = shared_memories_[rank]->place(bytes, alignment);
+            if (rank == unit::state.cluster_rank) address = place;
+        }
+        if (cluster_size_ > 1 && address != nullptr)
+            shared_places_.push_back(
+                {&slot, static_cast<std::size_t>(static_cast<char*>(address) - begin)});
+    }
     if (address == nullptr) {
         trap(cudaErrorInvalidValue, {"more than 49152 bytes of static shared memory"},
              launch_place_);
     }
-    slot = {unit::state.launch, address};
+    slot = {unit::state.shared_launch, address};
 }
 
 // No string may live in the frame of `trap`, which is never unwound.
@@ -365,7 +404,7 @@ void Executor::record_fault() {
     const std::string source = fault.source();
     const std::string what = has_stack_guard(fault.address)
                                  ? describe_address(fault.address)
-                                 : fault.what(shared_.describe(fault.address));
+                                 : fault.what(shared().describe(fault.address));
     fail(cudaErrorIllegalAddress, (source.empty() ? "" : source + ": ") + what + thread_text());
 }
 

@@ -155,14 +155,18 @@ struct BlockThreads {
     int barrier_true_ = 0;
     std::array<NamedBarrier, named_barriers> named_barriers_;
     std::array<NamedBarrier, max_block_threads / warpgroup_threads> warpgroup_meetings_;
+    std::vector<std::uint16_t> cluster_waiting_;  ///< positions
+    /// The phase of the cluster's barrier at which a thread has arrived without waiting; 0: none.
+    std::array<std::uint32_t, max_block_threads> cluster_arrival_{};
     bool at_grid_barrier_ = false;  ///< this block's threads wait at the grid's barrier
 };
 
-/// A block of a cooperative launch that was left because its threads wait at the grid barrier, or
-/// one of them spins. Shared memory is copied, since all blocks have it at one address.
+/// A block that was left because its threads wait for other blocks, or one of them spins. Of a
+/// cooperative launch, shared memory is copied, since all blocks have it at one address.
 struct ParkedBlock {
     BlockThreads threads;
     uint3 index{};
+    unsigned rank = 0;  ///< in its cluster
     const unit::ThreadSlot* next = nullptr;
     SavedShared shared;
 };
@@ -194,6 +198,9 @@ class Executor : private BlockThreads {
     // The calls of a running thread.
     bool thread_returned();
     void barrier(unit::Place place);
+    void cluster_arrive(unit::Place place);
+    /// Waits for all threads of the cluster that have not exited.
+    void cluster_wait(unit::Place place);
     /// Waits for all blocks of a cooperative launch.
     void grid_barrier(unit::Place place);
     /// Barrier `id` for `count` threads, 0 for all of the block; a thread may arrive without
@@ -214,7 +221,7 @@ class Executor : private BlockThreads {
     /// Ends the launch. **Errors** std::runtime_error outside of a kernel.
     [[noreturn]] void trap(int cuda_error, TrapText text, unit::Place place);
     /// Where the lower 18 bits of an address within shared memory lie, as in a matrix descriptor.
-    const char* shared_at(unsigned address) const { return shared_.at(address); }
+    const char* shared_at(unsigned address) const { return shared().at(address); }
     bool has_stack(const void* address) const { return fibers_.has_stack(address); }
     bool has_stack_guard(const void* address) const { return fibers_.has_guard(address); }
     /// Ends the launch, from the signal handler.
@@ -247,6 +254,7 @@ class Executor : private BlockThreads {
     void thread_exited();
     /// Stops the running thread, which waits or is ready; returns when it is resumed.
     void stop_thread();
+    void stop_elsewhere();  ///< the same, for other files
     Fiber& take_ready();
     void start_thread();
     void start_next();
@@ -260,7 +268,26 @@ class Executor : private BlockThreads {
     void release_lanes(unsigned warp, unsigned lanes);
     bool release_active_masks();
 
-    // Blocks of a cooperative launch (grid.cpp).
+    // Blocks of a cluster (clusters.cpp).
+    SharedMemory& shared() { return *shared_memories_[unit::state.cluster_rank]; }
+    const SharedMemory& shared() const { return *shared_memories_[unit::state.cluster_rank]; }
+    void set_cluster(dim3 cluster, std::size_t shared_bytes);
+    void enter_block();
+    void begin_cluster();
+    void leave_cluster_early(unsigned threads);
+    void complete_cluster_barrier();
+    void release_cluster_waiting();
+    /// No thread of the running block goes on before another block does.
+    bool waits_for_cluster() const { return cluster_size_ > 1 && !cluster_waiting_.empty(); }
+    /// The blocks that run at a time have all begun, and some were left.
+    bool must_resume() const {
+        return cluster_size_ > 1 && blocks_begun_ % cluster_size_ == 0 &&
+               !(waiting_blocks_.empty() && spinning_blocks_.empty());
+    }
+    void end_cluster_block();
+    void record_cluster_deadlock();
+
+    // Blocks that wait for others (grid.cpp).
     void park();
     void put_back(const ParkedBlock& block);
     bool resume_block();
@@ -318,10 +345,21 @@ class Executor : private BlockThreads {
     std::deque<std::unique_ptr<ParkedBlock>> waiting_blocks_, spinning_blocks_;
     std::uint64_t yields_of_grid_ = 0;  ///< how often a spinning thread left its block
 
+    // Clusters. Of a launch without them, a cluster is one block.
+    unsigned cluster_size_ = 1;
+    std::uint32_t cluster_phase_ = 1;  ///< of its barrier
+    unsigned cluster_arrived_ = 0;     ///< threads that have not exited
+    unsigned cluster_live_ = 0;        ///< not exited, of all blocks
+    struct SharedPlace {
+        const unit::SharedSlot* slot;
+        std::size_t offset;
+    };
+    std::vector<SharedPlace> shared_places_;
+
     Fiber main_;
     Fiber abandoned_;  ///< the left side of a switch that never returns
     FiberPool fibers_;
-    SharedMemory shared_;
+    std::vector<std::unique_ptr<SharedMemory>> shared_memories_;  ///< by rank in the cluster
 };
 
 }  // namespace gradverify::simt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cooperative launches: a block whose threads all wait at the grid barrier, or spin, is left for
-// another: one not yet begun, then one that can go on; else the grid barrier releases all.
+// Blocks that wait for others, of a cooperative launch or of a cluster: one whose threads all wait,
+// or spin, is left for another: one not yet begun, then one that can go on.
 #include <memory>
 #include <utility>
 
@@ -25,12 +25,19 @@ void Executor::grid_barrier(unit::Place place) {
 
 /// Puts the running block aside.
 void Executor::park() {
-    AsyncCopies::of_this_thread().end_block();
+    const bool is_clustered = cluster_size_ > 1;
+    // Blocks of a cluster have their own.
+    if (!is_clustered) AsyncCopies::of_this_thread().end_block();
     auto block = std::make_unique<ParkedBlock>(
-        ParkedBlock{*this, unit::state.block_index, unit::state.next, shared_.save()});
+        ParkedBlock{*this, unit::state.block_index, unit::state.cluster_rank, unit::state.next,
+                    is_clustered ? SavedShared() : shared().save()});
+    if (detecting != nullptr && is_clustered) detecting->leave_cluster_block();
     fiber_of_.fill(nullptr);
     barrier_arrived_ = 0;
-    auto& where = std::exchange(at_grid_barrier_, false) ? waiting_blocks_ : spinning_blocks_;
+    cluster_waiting_.clear();
+    const bool waits = !block->threads.cluster_waiting_.empty() && ready_.is_empty();
+    auto& where =
+        std::exchange(at_grid_barrier_, false) || waits ? waiting_blocks_ : spinning_blocks_;
     where.push_back(std::move(block));
 }
 
@@ -41,7 +48,13 @@ void Executor::put_back(const ParkedBlock& block) {
     unit::state.fast_end = nullptr;
     table_order_ = Order::random_threads;  // another block's may have been drawn since
     spin_block_ = 0;
-    shared_.restore(block.shared);
+    unit::state.cluster_rank = block.rank;
+    enter_block();
+    if (cluster_size_ > 1) {
+        if (detecting != nullptr) detecting->resume_cluster_block();
+        return release_cluster_waiting();
+    }
+    shared().restore(block.shared);
     if (detecting != nullptr) detecting->resume_block();
     if (std::exchange(at_grid_barrier_, false)) release_barrier();
 }
@@ -50,6 +63,10 @@ void Executor::put_back(const ParkedBlock& block) {
 bool Executor::resume_block() {
     if (spinning_blocks_.empty()) {
         if (waiting_blocks_.empty()) return false;
+        if (cluster_size_ > 1) {
+            record_cluster_deadlock();
+            abandon_launch();
+        }
         if (waiting_blocks_.size() < blocks_) {
             record_grid_deadlock();
             abandon_launch();

@@ -71,8 +71,9 @@ constexpr std::uint64_t parkings_until_stuck = 20000;
 }
 
 [[gnu::noinline]] void Executor::resume_when_stuck() {
-    if (!release_active_masks()) deadlock();
-    stop_thread();
+    if (release_active_masks()) return stop_thread();
+    if (!waits_for_cluster()) deadlock();
+    leave_block();
 }
 
 void Executor::leave_fast_mode(unit::Place place) {
@@ -100,6 +101,9 @@ void Executor::leave_fast_mode(unit::Place place) {
     }
     for (unsigned i = first; i < threads_; ++i) alive_.insert(i);
     live_ = threads_ - first;
+    cluster_waiting_.clear();
+    cluster_arrival_.fill(0);
+    leave_cluster_early(first);
     running_ = first;
     fiber_of_[first] = current_;
 }
@@ -110,11 +114,13 @@ bool Executor::thread_returned() {
     Fiber& from = *current_;
     Fiber* to = &main_;
     if (fast_ || live_ == 0) {
+        if (cluster_size_ > 1) [[unlikely]]
+            end_cluster_block();
         if (next_block()) {
             state.thread = *state.next++;
             return true;
         }
-        if (state.is_cooperative && resume_block()) [[unlikely]]
+        if ((state.is_cooperative || must_resume()) && resume_block()) [[unlikely]]
             to = &take_ready();
         else
             current_ = &main_;
@@ -124,7 +130,8 @@ bool Executor::thread_returned() {
             return true;
         }
         if (ready_.is_empty() && !release_active_masks()) [[unlikely]] {
-            if (!at_grid_barrier_ || barrier_arrived_ != live_) deadlock();
+            if (!waits_for_cluster() && (!at_grid_barrier_ || barrier_arrived_ != live_))
+                deadlock();
             park();
             if (next_block()) {
                 state.thread = *state.next++;
@@ -149,7 +156,11 @@ void Executor::thread_exited() {
     const unsigned released = warps_[rank / warp_lanes].exit(rank % warp_lanes);
     if (released != 0) release_lanes(rank / warp_lanes, released);
     if (barrier_arrived_ > 0 && barrier_arrived_ == live_ && !at_grid_barrier_) release_barrier();
+    if (std::exchange(cluster_arrival_[rank], 0) == cluster_phase_) --cluster_arrived_;
+    leave_cluster_early(1);
 }
+
+void Executor::stop_elsewhere() { stop_thread(); }
 
 void Executor::barrier(unit::Place place) {
     if (fast_) [[unlikely]]
@@ -306,8 +317,11 @@ void Executor::yield() {
     ++yields_without_progress_;
     // Once round the block, it is another block's turn.
     const bool is_round = !others || yields_without_progress_ % (live_ + 1) == live_;
-    const bool other_blocks = blocks_begun_ < blocks_ || !spinning_blocks_.empty();
-    if (state.is_cooperative && is_round && other_blocks) {
+    const bool in_cluster = cluster_size_ > 1;
+    const bool others_begin =
+        in_cluster ? blocks_begun_ % cluster_size_ != 0 : blocks_begun_ < blocks_;
+    const bool other_blocks = others_begin || !spinning_blocks_.empty();
+    if ((state.is_cooperative || in_cluster) && is_round && other_blocks) {
         if (++yields_of_grid_ <= parkings_until_stuck) {
             ready_.insert(running_);
             ready_.move_cursor(running_ + 1);
@@ -318,7 +332,9 @@ void Executor::yield() {
     if (yields_without_progress_ > (others ? yields_until_stuck : yields_alone_until_stuck)) {
         trap(cudaErrorLaunchTimeout,
              {"a thread spins for ever",
-              state.is_cooperative ? "" : "; to wait for another block needs a cooperative launch"},
+              state.is_cooperative || in_cluster
+                  ? ""
+                  : "; to wait for another block needs a cooperative launch"},
              launch_place_);
     }
     if (others) give_way();

@@ -45,23 +45,52 @@ class grid_group {
 };
 inline grid_group this_grid() { return {}; }
 
-/// Clusters of blocks: any use ends the launch with an error.
 class cluster_group {
   public:
-    [[noreturn]] static void sync(GRADVERIFY_SIMT_PLACE) { refuse(file, line); }
-    [[noreturn]] static unsigned block_rank(GRADVERIFY_SIMT_PLACE) { refuse(file, line); }
-    [[noreturn]] static unsigned num_blocks(GRADVERIFY_SIMT_PLACE) { refuse(file, line); }
-    [[noreturn]] static unsigned thread_rank(GRADVERIFY_SIMT_PLACE) { refuse(file, line); }
-    [[noreturn]] static unsigned num_threads(GRADVERIFY_SIMT_PLACE) { refuse(file, line); }
+    struct arrival_token {};
+    static void sync(GRADVERIFY_SIMT_PLACE) {
+        unit::gradverify_simt_cluster_arrive(file, line);
+        unit::gradverify_simt_cluster_wait(file, line);
+    }
+    static arrival_token barrier_arrive(GRADVERIFY_SIMT_PLACE) {
+        unit::gradverify_simt_cluster_arrive(file, line);
+        return {};
+    }
+    static void barrier_wait(GRADVERIFY_SIMT_PLACE) {
+        unit::gradverify_simt_cluster_wait(file, line);
+    }
+    static void barrier_wait(arrival_token&&, GRADVERIFY_SIMT_PLACE) {
+        unit::gradverify_simt_cluster_wait(file, line);
+    }
+    static unsigned query_shared_rank(const void* address) {
+        return gradverify::simt::ptx::getctarank(reinterpret_cast<std::uintptr_t>(address));
+    }
     template <class T>
-    [[noreturn]] static T* map_shared_rank(T*, int, GRADVERIFY_SIMT_PLACE) {
-        refuse(file, line);
+    static T* map_shared_rank(T* address, int rank, GRADVERIFY_SIMT_PLACE) {
+        return reinterpret_cast<T*>(gradverify::simt::ptx::mapa(
+            reinterpret_cast<std::uintptr_t>(address), static_cast<unsigned>(rank), file, line));
     }
-    [[noreturn]] static void refuse(const char* file, int line) {
-        unit::gradverify_simt_trap(801, "a cluster of blocks runs on cuda only", file, line);
+    static dim3 block_index() { return unit::state.cluster_index; }
+    static unsigned block_rank() { return unit::state.cluster_rank; }
+    static dim3 dim_blocks() { return unit::state.cluster_dim; }
+    static unsigned num_blocks() { return unit::state.cluster_size; }
+    static dim3 dim_threads() {
+        const dim3 &blocks = unit::state.cluster_dim, &threads = unit::state.block_dim;
+        return {blocks.x * threads.x, blocks.y * threads.y, blocks.z * threads.z};
     }
+    static dim3 thread_index() {
+        const uint3 &block = unit::state.cluster_index, &thread = unit::state.thread.index;
+        const dim3& threads = unit::state.block_dim;
+        return {block.x * threads.x + thread.x, block.y * threads.y + thread.y,
+                block.z * threads.z + thread.z};
+    }
+    static unsigned thread_rank() {
+        return block_rank() * thread_block::size() + thread_block::thread_rank();
+    }
+    static unsigned num_threads() { return num_blocks() * thread_block::size(); }
+    static unsigned size() { return num_threads(); }
 };
-inline cluster_group this_cluster(GRADVERIFY_SIMT_PLACE) { cluster_group::refuse(file, line); }
+inline cluster_group this_cluster() { return {}; }
 
 /// Lanes of one warp, by mask; a lane's rank is its place among them.
 class coalesced_group {

@@ -13,7 +13,8 @@
 namespace gradverify::simt {
 namespace {
 
-thread_local std::unique_ptr<AsyncCopies> copies_owner;
+/// By the rank of a block in its cluster.
+thread_local std::array<std::unique_ptr<AsyncCopies>, unit::max_cluster_size> copies_owner;
 
 Detector::AsyncWrite write_of(const AsyncCopy& copy) {
     return {number(copy.to), number(copy.from), copy.bytes, copy.source_bytes, copy.pc, copy.rank};
@@ -22,8 +23,9 @@ Detector::AsyncWrite write_of(const AsyncCopy& copy) {
 }  // namespace
 
 AsyncCopies& AsyncCopies::of_this_thread() {
-    if (!copies_owner) copies_owner = std::make_unique<AsyncCopies>();
-    return *copies_owner;
+    auto& owner = copies_owner[unit::state.cluster_rank];
+    if (!owner) owner = std::make_unique<AsyncCopies>();
+    return *owner;
 }
 
 void AsyncCopy::perform() const {

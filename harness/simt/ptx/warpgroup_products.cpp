@@ -16,7 +16,8 @@ namespace {
 using ptx::WarpgroupCall;
 constexpr std::uint32_t unwritten = ~0u;
 
-thread_local std::unique_ptr<WarpgroupProducts> products_owner;
+/// By the rank of a block in its cluster.
+thread_local std::array<std::unique_ptr<WarpgroupProducts>, unit::max_cluster_size> products_owner;
 
 /// Whether two threads give the same instruction, with the same operands beside registers.
 bool are_alike(const WarpgroupCall& a, const WarpgroupCall& b) {
@@ -56,8 +57,9 @@ std::vector<AsyncProduct::Read> reads_of(const ptx::WarpgroupProduct& what, unsi
 }  // namespace
 
 WarpgroupProducts& WarpgroupProducts::of_this_thread() {
-    if (!products_owner) products_owner = std::make_unique<WarpgroupProducts>();
-    return *products_owner;
+    auto& owner = products_owner[unit::state.cluster_rank];
+    if (!owner) owner = std::make_unique<WarpgroupProducts>();
+    return *owner;
 }
 
 void WarpgroupProducts::begin_launch(const Schedule& schedule, std::uint64_t launch) {

@@ -2,12 +2,14 @@
 // The detector's side of a launch. is_race.cpp decides what is wrong with an access.
 #include "harness/simt/races/detector.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/device_memory.hpp"
+#include "harness/simt/runtime/mapping.hpp"
 
 namespace gradverify::simt {
 
@@ -56,12 +58,15 @@ void Detector::begin_launch(const Launch& launch) {
     // A static variable is allowed when it is placed.
     for (const NamedBuffer& variable : shared_variables_)
         shadow_.set_forbidden(variable.begin, variable.end, true);
-    const SharedArenas& arenas = launch.arenas;
-    const auto* const dynamic = reinterpret_cast<const std::byte*>(arenas.dynamic);
-    const std::byte* const dynamic_end = dynamic + arenas.dynamic_bytes;
-    shadow_.set_forbidden(dynamic, reinterpret_cast<const std::byte*>(arenas.dynamic_end), true);
-    shadow_.set_forbidden(dynamic, dynamic_end, false);
-    shared_variables_ = {{"dynamic shared memory", dynamic, dynamic_end, 0}};
+    shared_variables_.clear();
+    for (const SharedArenas& arenas : launch.arenas) {
+        const auto* const dynamic = reinterpret_cast<const std::byte*>(arenas.dynamic);
+        const std::byte* const dynamic_end = dynamic + arenas.dynamic_bytes;
+        shadow_.set_forbidden(dynamic, reinterpret_cast<const std::byte*>(arenas.dynamic_end),
+                              true);
+        shadow_.set_forbidden(dynamic, dynamic_end, false);
+        shared_variables_.push_back({"dynamic shared memory", dynamic, dynamic_end, 0});
+    }
     happens_before_.begin_launch();
     random_ = Random(launch.schedule.seed + launch.number).next();
     draw_accesses_left();
@@ -73,14 +78,26 @@ std::uint64_t Detector::end_launch() {
     return std::exchange(accesses_, 0);
 }
 
-void Detector::begin_block() {
+void Detector::begin_block(bool begins_cluster) {
     resolve_pending();
-    forget_async();
-    const dim3& block = unit::state.block_dim;
-    happens_before_.begin_block(unit::state.block_index, block.x * block.y * block.z);
+    const unit::State& state = unit::state;
+    if (begins_cluster) {
+        forget_async();
+        running_ranks_ = 0;
+        for (unsigned rank = 0; rank < launch_.arenas.size() && launch_.arenas.size() > 1; ++rank)
+            allow_shared(rank, false);
+    }
+    happens_before_.begin_block(
+        {.index = state.block_index,
+         .threads = state.block_dim.x * state.block_dim.y * state.block_dim.z,
+         .rank = state.cluster_rank,
+         .begins_cluster = begins_cluster});
+    if (launch_.arenas.size() > 1) allow_shared(state.cluster_rank, true);
+    running_ranks_ |= 1u << state.cluster_rank;
     proxy_fences_.begin_block();
-    block_began_at_ = ++register_time_;
-    registers_fenced_at_.fill(block_began_at_);
+    RegisterFences& fences = register_fences_[state.cluster_rank];
+    fences.block_began_at = ++register_time_;
+    fences.at.fill(fences.block_began_at);
     first_arrival_ = {};
     shared_is_restored_ = false;
 }
@@ -88,7 +105,7 @@ void Detector::begin_block() {
 void Detector::resume_block() {
     resolve_pending();
     happens_before_.begin_launch();
-    begin_block();
+    begin_block(true);
     shared_is_restored_ = true;
 }
 
@@ -136,9 +153,58 @@ void Detector::shuffle_from_absent_lane(unsigned source_lane, unit::Place place)
 
 void Detector::place_shared(const void* address, std::size_t bytes, std::size_t element_bytes,
                             const char* function) {
-    const auto* const begin = static_cast<const std::byte*>(address);
-    shadow_.set_forbidden(begin, begin + bytes, false);
-    shared_variables_.push_back({variable_of(function), begin, begin + bytes, element_bytes});
+    const auto offset =
+        static_cast<const char*>(address) - static_cast<const char*>(unit::state.static_arena);
+    if (std::ranges::find(shared_variables_, static_cast<const std::byte*>(address),
+                          &NamedBuffer::begin) != shared_variables_.end())
+        return;
+    // In every block of a cluster.
+    for (unsigned rank = 0; rank < launch_.arenas.size(); ++rank) {
+        const auto* const begin =
+            reinterpret_cast<const std::byte*>(launch_.arenas[rank].static_begin + offset);
+        if ((running_ranks_ >> rank & 1u) != 0) shadow_.set_forbidden(begin, begin + bytes, false);
+        shared_variables_.push_back({variable_of(function), begin, begin + bytes, element_bytes});
+    }
+}
+
+unsigned Detector::rank_of(std::uintptr_t address) const {
+    const auto holds = [&](const SharedArenas& of) {
+        return AddressRange{number(of.static_begin), number(of.static_end)}.meets(address,
+                                                                                  address + 1) ||
+               AddressRange{number(of.dynamic_begin), number(of.dynamic_end)}.meets(address,
+                                                                                    address + 1);
+    };
+    const auto found = std::ranges::find_if(launch_.arenas, holds);
+    return static_cast<unsigned>(found - launch_.arenas.begin());
+}
+
+void Detector::allow_shared(unsigned rank, bool allowed) {
+    for (const NamedBuffer& variable : shared_variables_)
+        if (rank_of(number(variable.begin)) == rank)
+            shadow_.set_forbidden(variable.begin, variable.end, !allowed);
+}
+
+void Detector::leave_cluster_block() {
+    resolve_pending();
+    first_arrival_ = {};
+    left_blocks_[unit::state.cluster_rank] = happens_before_.leave_block();
+}
+
+void Detector::resume_cluster_block() {
+    resolve_pending();
+    first_arrival_ = {};
+    happens_before_.resume_block(*left_blocks_[unit::state.cluster_rank]);
+}
+
+void Detector::end_cluster_block() {
+    resolve_pending();
+    running_ranks_ &= ~(1u << unit::state.cluster_rank);
+    allow_shared(unit::state.cluster_rank, false);
+}
+
+void Detector::cluster_barrier_released() {
+    resolve_pending();
+    happens_before_.cluster_barrier();
 }
 
 void Detector::draw_accesses_left() {

@@ -53,7 +53,7 @@ class Detector {
         std::uintptr_t end() const { return address + bytes; }
     };
     struct Launch {
-        SharedArenas arenas{};
+        std::vector<SharedArenas> arenas;  ///< by rank in the cluster
         const char* kernel = "";
         unit::Place place{};
         Schedule schedule;
@@ -67,7 +67,12 @@ class Detector {
     void begin_launch(const Launch& launch);
     /// How many accesses the launch made.
     std::uint64_t end_launch();
-    void begin_block();
+    void begin_block(bool begins_cluster);
+    // A block of a cluster is left for another, goes on, or ends before others.
+    void leave_cluster_block();
+    void resume_cluster_block();
+    void end_cluster_block();
+    void cluster_barrier_released();
     /// The executor goes on with a block that it had left: earlier accesses no longer count.
     void resume_block();
     void barrier_released();
@@ -182,13 +187,13 @@ class Detector {
             return is_clearly_ordered(cell.read, first, rank) &&
                    is_clearly_ordered(cell.earlier_read, first, rank);
         return page.kind != MemoryKind::shared || shared_is_restored_ ||
-               (cell.written_by_block == happens_before_.block_first() &&
+               (cell.written_by_block == happens_before_.cluster_first() &&
                 (cell.written & mask) != 0);
     }
     void remember_write(const ShadowPage& page, Cell& cell, const Access& now) const {
         if (page.kind == MemoryKind::shared) {
-            if (cell.written_by_block != happens_before_.block_first()) {
-                cell.written_by_block = happens_before_.block_first();
+            if (cell.written_by_block != happens_before_.cluster_first()) {
+                cell.written_by_block = happens_before_.cluster_first();
                 cell.written = 0;
             }
             cell.written = static_cast<std::uint8_t>(cell.written | now.bytes);
@@ -242,7 +247,7 @@ class Detector {
     void write_cell(const CellAccess& access);
     bool is_race(const Access& earlier, const CellAccess& access) const;
     std::uint32_t since(const ShadowPage& page) const {
-        return page.kind == MemoryKind::shared ? happens_before_.block_first()
+        return page.kind == MemoryKind::shared ? happens_before_.cluster_first()
                                                : happens_before_.launch_first();
     }
 
@@ -259,6 +264,9 @@ class Detector {
     void report_foreign(const ShadowPage& page, const Request& request);
     void report_foreign_memory(const ShadowPage& page, const Request& request);
     void report_at(FindingKind kind, unit::Place place, const std::string& text);
+    void allow_shared(unsigned rank, bool allowed);
+    /// The rank of the block whose shared memory this is.
+    unsigned rank_of(std::uintptr_t address) const;
     std::string memory_text(std::uintptr_t address, MemoryKind kind) const;
     std::uintptr_t place_of_named_barrier(unsigned id) const;
     std::string where() const;
@@ -273,8 +281,16 @@ class Detector {
     std::multimap<std::uintptr_t, AsyncWrite> in_flight_;        ///< by place
     std::vector<std::shared_ptr<const AsyncProduct>> products_;  ///< in flight
     bool watches_registers_ = false;  ///< since the launch's first wgmma.fence
-    std::uint32_t register_time_ = 0, block_began_at_ = 0;
-    std::array<std::uint32_t, 8> registers_fenced_at_{};  ///< by warpgroup
+    std::uint32_t register_time_ = 0;
+    struct RegisterFences {
+        std::uint32_t block_began_at = 0;
+        std::array<std::uint32_t, 8> at{};  ///< by warpgroup
+    };
+    std::array<RegisterFences, unit::max_cluster_size>
+        register_fences_{};  ///< by rank in a cluster
+    std::array<std::shared_ptr<const HappensBefore::Saved>, unit::max_cluster_size> left_blocks_;
+    unsigned running_ranks_ =
+        0;  ///< blocks of the cluster that have begun and not ended, a bit each
     std::vector<DeferredRace> deferred_;
     std::set<std::pair<std::uint64_t, std::uint64_t>> deferred_pcs_;
     std::set<std::uint64_t> guess_pcs_;  ///< of reads that an atomic of their thread followed

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "harness/simt/execute/warp.hpp"
@@ -20,17 +21,57 @@ constexpr std::size_t releases_searched = 1000000;
 }  // namespace
 
 void HappensBefore::begin_launch() {
-    launch_first_ = segment_ + 1;
+    launch_first_ = last_segment_ + 1;
     blocks_.clear();
+    has_clusters_ = false;
     if (!has_fences_) return;
     has_fences_ = false;
     locations_.clear();
 }
 
-void HappensBefore::begin_block(uint3 index, unsigned threads) {
-    block_first_ = ++segment_;
-    blocks_.push_back({block_first_, index});
-    std::fill_n(clocks_.begin(), threads, std::uint16_t{1});
+auto HappensBefore::own() {
+    return std::tie(segment_, block_first_, block_, cluster_acquired_, clocks_, fences_,
+                    warps_synchronised_, known_, last_fence_, segment_fences_, block_has_fences_,
+                    segment_has_fences_, acquired_by_thread_, acquired_by_block_);
+}
+
+struct HappensBefore::Saved {
+    std::tuple<std::uint32_t, std::uint32_t, unsigned, std::uint32_t,
+               std::array<std::uint16_t, 1024>, std::array<std::uint8_t, 1024>, std::uint32_t,
+               std::array<std::array<Known, 32>, 32>,
+               std::array<std::shared_ptr<const Fence>, 1024>, std::shared_ptr<const SegmentFences>,
+               bool, bool, std::unordered_map<unsigned, AcquiredList>, AcquiredList>
+        own;
+};
+
+std::shared_ptr<const HappensBefore::Saved> HappensBefore::leave_block() {
+    has_clusters_ = true;
+    auto saved = std::make_shared<Saved>();
+    saved->own = own();
+    return saved;
+}
+
+void HappensBefore::resume_block(const Saved& saved) {
+    own() = saved.own;
+    if (cluster_acquired_ < cluster_released_) cluster_barrier();
+}
+
+void HappensBefore::cluster_barrier() {
+    if (cluster_acquired_ == cluster_released_) cluster_released_ = ++last_segment_;
+    cluster_acquired_ = cluster_released_;
+    barrier();
+}
+
+void HappensBefore::begin_block(const BlockStart& block) {
+    block_first_ = segment_ = ++last_segment_;
+    block_ = block.rank;
+    if (block.begins_cluster) {
+        cluster_first_ = block_first_;
+        cluster_released_ = 0;
+    }
+    cluster_acquired_ = 0;
+    blocks_.push_back({block_first_, block.index, block_first_});
+    std::fill_n(clocks_.begin(), block.threads, std::uint16_t{1});
     forget_warps();
     acquired_by_block_.clear();
     acquired_by_thread_.clear();
@@ -55,7 +96,9 @@ void HappensBefore::barrier() {
         segment_fences_ = std::make_shared<const SegmentFences>(
             SegmentFences{segment_, fences_, std::move(segment_fences_)});
     }
-    ++segment_;
+    const std::uint32_t earlier = std::exchange(segment_, ++last_segment_);
+    if (blocks_.back().block_first != block_first_)
+        blocks_.push_back({segment_, block_of(earlier).index, block_first_});
     forget_warps();
     for (const auto& [rank, list] : acquired_by_thread_) {
         for (const Acquired& acquired : list) add(acquired_by_block_, acquired);
@@ -177,7 +220,7 @@ bool HappensBefore::is_ordered_slowly(const Access& earlier, unsigned rank) cons
 }
 
 bool HappensBefore::is_acquired(const Access& earlier, AcquiredList acquired) const {
-    const std::uint32_t block = block_of(earlier.segment).first_segment;
+    const std::uint32_t block = block_of(earlier.segment).block_first;
     if (is_covered(earlier, block, acquired)) return true;
     // Add what the releasing threads had acquired before their fences, and so on.
     std::vector<std::size_t> expanded(acquired.size());
@@ -199,13 +242,16 @@ bool HappensBefore::is_acquired(const Access& earlier, AcquiredList acquired) co
     return is_covered(earlier, block, acquired);
 }
 
-bool HappensBefore::is_covered(const Access& earlier, std::uint32_t block, const AcquiredList& by) {
+bool HappensBefore::is_covered(const Access& earlier, std::uint32_t block,
+                               const AcquiredList& by) const {
     for (const Acquired& acquired : by) {
         const std::span releases(acquired.location->data(), acquired.count);
         // clang 14 can't read what std::ranges::equal_range returns.
-        auto one = std::ranges::lower_bound(releases, block, {}, &Release::block_first);
-        for (; one != releases.end() && one->block_first == block; ++one)
-            if (one->covers(earlier)) return true;
+        auto one = has_clusters_
+                       ? releases.begin()
+                       : std::ranges::lower_bound(releases, block, {}, &Release::block_first);
+        for (; one != releases.end() && (has_clusters_ || one->block_first == block); ++one)
+            if (one->block_first == block && one->covers(earlier)) return true;
     }
     return false;
 }

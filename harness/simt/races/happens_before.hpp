@@ -21,7 +21,18 @@ namespace gradverify::simt {
 class HappensBefore {
   public:
     void begin_launch();
-    void begin_block(uint3 index, unsigned threads);
+    struct BlockStart {
+        uint3 index;
+        unsigned threads, rank;  ///< in its cluster
+        bool begins_cluster;
+    };
+    void begin_block(const BlockStart& block);
+    /// The state of a block of a cluster that is left for another, and back.
+    struct Saved;
+    std::shared_ptr<const Saved> leave_block();
+    void resume_block(const Saved& saved);
+    /// All live threads of the cluster met. Of blocks that were left, when they are resumed.
+    void cluster_barrier();
     /// All live threads of the block met.
     void barrier();
     /// These lanes of a warp met at a __syncwarp.
@@ -39,7 +50,9 @@ class HappensBefore {
     }
     /// Whether it was the same thread, or a barrier came between.
     bool is_clearly_ordered(const Access& earlier, unsigned rank) const {
-        return earlier.segment == segment_ ? earlier.rank == rank : earlier.segment >= block_first_;
+        if (earlier.segment == segment_) return earlier.rank == rank;
+        return earlier.segment >= cluster_first_ &&
+               (earlier.block == block_ || earlier.segment < cluster_acquired_);
     }
     /// The running thread's half of an access.
     Access access_of(unsigned rank) const {
@@ -47,15 +60,21 @@ class HappensBefore {
         access.clock = clocks_[rank];
         access.segment = segment_;
         access.rank = rank & 1023u;
+        access.block = block_ & 15u;
         access.fences = fences_[rank];
         return access;
     }
 
     std::uint32_t block_first() const { return block_first_; }
+    /// The first segment of the block's cluster, which is the block's without clusters.
+    std::uint32_t cluster_first() const { return cluster_first_; }
+    bool is_of_running_block(const Access& earlier) const {
+        return earlier.segment >= cluster_first_ && earlier.block == block_;
+    }
     std::uint32_t launch_first() const { return launch_first_; }
     /// Whether the shadow must be cleared and `restart` called, before the count overflows.
-    bool is_near_end() const { return segment_ > 0xf0000000u; }
-    void restart() { segment_ = 0; }
+    bool is_near_end() const { return last_segment_ > 0xf0000000u; }
+    void restart() { last_segment_ = 0; }
     /// The index of a block of this launch, by any of its segments.
     uint3 block_index_of(std::uint32_t segment) const { return block_of(segment).index; }
 
@@ -99,20 +118,30 @@ class HappensBefore {
         bool covers(const Access& earlier) const;
     };
     struct Block {
-        std::uint32_t first_segment;
+        std::uint32_t first_segment;  ///< of this interval of its time
         uint3 index;
+        std::uint32_t block_first;
     };
 
     bool is_ordered_slowly(const Access& earlier, unsigned rank) const;
     bool is_acquired(const Access& earlier, AcquiredList acquired) const;
-    static bool is_covered(const Access& earlier, std::uint32_t block, const AcquiredList& by);
+    bool is_covered(const Access& earlier, std::uint32_t block, const AcquiredList& by) const;
     void release(std::uintptr_t address, unsigned rank);
     const Block& block_of(std::uint32_t segment) const;
     static void add(AcquiredList& list, Acquired acquired);
     void add_acquired_by(unsigned rank, AcquiredList& list) const;
     void forget_warps();
 
+    /// What is the running block's own.
+    auto own();
+
     std::uint32_t segment_ = 0, block_first_ = 0, launch_first_ = 1;
+    std::uint32_t last_segment_ = 0;  ///< of any block
+    unsigned block_ = 0;              ///< rank in its cluster
+    std::uint32_t cluster_first_ = 0;
+    std::uint32_t cluster_released_ = 0;  ///< when the cluster's barrier was last complete
+    std::uint32_t cluster_acquired_ = 0;  ///< the same, as far as the block has gone on
+    bool has_clusters_ = false;           ///< blocks of the launch took turns
     std::array<std::uint16_t, 1024> clocks_{};
     std::array<std::uint8_t, 1024> fences_{};
     std::uint32_t warps_synchronised_ = 0;           ///< since the segment began, a bit each

@@ -92,7 +92,7 @@ void Detector::check_written(const ShadowPage& page, const Request& request) {
             const Cell& cell = page.cells[index];
             // Bytes out of bounds have been reported already.
             any = (page.forbidden[index] >> byte % cell_bytes & 1u) != 0 ||
-                  (cell.written_by_block == happens_before_.block_first() &&
+                  (cell.written_by_block == happens_before_.cluster_first() &&
                    (cell.written >> byte % cell_bytes & 1u) != 0);
         }
         if (!any) return report_unwritten(request, at);

@@ -3,6 +3,8 @@
 #include <link.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/races/detector.hpp"
 #include "harness/simt/runtime/buffers.hpp"
@@ -48,15 +50,18 @@ bool is_unmapped(std::uintptr_t page_begin) {
 void Detector::classify(ShadowPage& page) {
     const std::uintptr_t begin = page.number << shadow_page_bits;
     const std::uintptr_t end = begin + shadow_page_bytes;
-    const SharedArenas& arenas = launch_.arenas;
-    const bool is_shared =
-        AddressRange{number(arenas.static_begin), number(arenas.static_end)}.meets(begin, end) ||
-        AddressRange{number(arenas.dynamic_begin), number(arenas.dynamic_end)}.meets(begin, end);
-    if (is_shared) {
+    const auto meets = [&](const SharedArenas& arenas) {
+        return AddressRange{number(arenas.static_begin), number(arenas.static_end)}.meets(begin,
+                                                                                          end) ||
+               AddressRange{number(arenas.dynamic_begin), number(arenas.dynamic_end)}.meets(begin,
+                                                                                            end);
+    };
+    if (std::ranges::any_of(launch_.arenas, meets)) {
         page.kind = MemoryKind::shared;
         page.forbidden.fill(0xf);
         for (const NamedBuffer& variable : shared_variables_)
-            set_forbidden_in(page, variable.begin, variable.end, false);
+            if ((running_ranks_ >> rank_of(number(variable.begin)) & 1u) != 0)
+                set_forbidden_in(page, variable.begin, variable.end, false);
         return;
     }
     if (const DeviceAllocation found = find_device_memory(begin, end); found.bytes > 0)

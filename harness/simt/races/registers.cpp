@@ -20,7 +20,7 @@ std::uint64_t bits_of(const void* pc) {
 
 void Detector::fence_registers(unsigned warpgroup) {
     watches_registers_ = true;
-    registers_fenced_at_[warpgroup] = ++register_time_;
+    register_fences_[unit::state.cluster_rank].at[warpgroup] = ++register_time_;
 }
 
 void Detector::mark_registers(const std::vector<std::uintptr_t>& places, unsigned mark, bool set) {
@@ -42,7 +42,7 @@ void Detector::begin_product(const std::shared_ptr<const AsyncProduct>& product)
 }
 
 void Detector::end_product(const std::shared_ptr<const AsyncProduct>& product) {
-    std::erase(products_, product);
+    if (std::erase(products_, product) == 0) return;
     mark_reads(*product, -1);
     mark_registers(product->sums, sum_in_flight, false);
     mark_registers(product->factors, factor_in_flight, false);
@@ -61,8 +61,9 @@ void Detector::forget_products() {
 
 void Detector::check_registers(const AsyncProduct& product) {
     const std::string there = line_of(bits_of(product.pc));
-    const std::uint32_t fenced_at = registers_fenced_at_[product.first_rank / 128];
-    if (!watches_registers_ || fenced_at == block_began_at_) {
+    const RegisterFences& fences = register_fences_[unit::state.cluster_rank];
+    const std::uint32_t fenced_at = fences.at[product.first_rank / 128];
+    if (!watches_registers_ || fenced_at == fences.block_began_at) {
         watches_registers_ = true;
         findings_.add({FindingKind::race, there, ""}, [&] {
             return "a warpgroup's first product, at " + there + ", has no wgmma.fence before it" +

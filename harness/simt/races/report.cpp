@@ -64,7 +64,8 @@ void Detector::report_deferred_races() {
 std::string Detector::race_text(const Conflict& conflict, const std::string& here,
                                 const std::string& there) const {
     const Access &earlier = conflict.earlier, &now = conflict.now;
-    const bool between_blocks = earlier.segment < happens_before_.block_first();
+    const bool between_blocks = !happens_before_.is_of_running_block(earlier);
+    const bool in_cluster = between_blocks && earlier.segment >= happens_before_.cluster_first();
     const unsigned both = earlier.bytes & now.bytes;
     const auto skipped = static_cast<unsigned>(std::countr_zero(both));
     std::string text = "data race on " + memory_text(conflict.address + skipped, conflict.kind) +
@@ -77,7 +78,9 @@ std::string Detector::race_text(const Conflict& conflict, const std::string& her
     };
     text += who(now) + verb(now, conflict.now_writes) + here + ", " + who(earlier) +
             verb(earlier, conflict.earlier_writes) + there;
-    if (between_blocks) {
+    if (in_cluster) {
+        text += ", with no barrier of the cluster between them";
+    } else if (between_blocks) {
         text += "; nothing orders these blocks";
     } else if (earlier.rank / warp_lanes == now.rank / warp_lanes) {
         text += ", with neither __syncwarp() nor a barrier between them";
@@ -96,6 +99,13 @@ void Detector::report_access(FindingKind kind, const Request& request, const std
 }
 
 void Detector::report_out_of_bounds(MemoryKind kind, const Request& request, std::uintptr_t at) {
+    const unsigned rank = rank_of(at);
+    if (kind == MemoryKind::shared && (running_ranks_ >> rank & 1u) == 0)
+        return report_access(FindingKind::race, request,
+                             memory_text(at, kind) + " in the shared memory of block " +
+                                 std::to_string(rank) +
+                                 " of its cluster, which has not begun or has ended, as no barrier "
+                                 "of the cluster orders them,");
     report_access(
         FindingKind::out_of_bounds, request,
         (kind == MemoryKind::shared ? "out of bounds of shared memory: " : "out of bounds: ") +

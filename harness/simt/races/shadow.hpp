@@ -23,9 +23,10 @@ struct Access {
     std::uint32_t bytes : 4 = 0;   ///< of the cell, a bit each
     std::uint32_t is_atomic : 1 = 0;
     std::uint32_t is_volatile : 1 = 0;
+    std::uint32_t block : 4 = 0;   ///< its rank in its cluster
     std::uint32_t fences : 8 = 0;  ///< passed by the thread; 255: or more
     /// Without it GCC copies 15 bytes, by two loads that overlap and wait for the stores before.
-    std::uint32_t unused : 8 = 0;
+    std::uint32_t unused : 4 = 0;
 };
 
 /// The state of 4 bytes, in one cache line.

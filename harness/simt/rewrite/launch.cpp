@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewrites `k<T><<<grid, block, shared, stream>>>(args)` into a call of the launcher with a lambda
 // that calls `k<T>`. Arguments are evaluated once, except literals: a captured NULL or 0 would not
-// convert to a pointer. Takes the cast off the kernel of `cudaLaunchKernel((void*)k<T>, ...)`.
+// convert to a pointer. Takes the cast off the kernel of `cudaLaunchKernel((void*)k<T>, ...)`, and
+// the `__cluster_dims__` off kernels, for their launches.
+#include <map>
+#include <string>
+
 #include "harness/simt/rewrite/rewrite.hpp"
 #include "harness/simt/rewrite/stream.hpp"
 
@@ -130,7 +134,40 @@ Launch parse(const Stream& stream, std::size_t angles) {
     return launch;
 }
 
-std::string rewritten(const Stream& stream, const Launch& launch, std::size_t number) {
+/// The clusters of kernels, by name.
+using Clusters = std::map<std::string, std::string, std::less<>>;
+
+/// `__cluster_dims__(2, 1, 1)` stands before the kernel's name.
+Clusters take_clusters(Stream& stream) {
+    Clusters clusters;
+    for (std::size_t i = 0; i + 1 < stream.size(); ++i) {
+        if (!stream.is(i, "__cluster_dims__") || !stream.is(i + 1, "(")) continue;
+        const std::size_t close = stream.matching(i + 1);
+        std::size_t name = close + 1;
+        while (name + 1 < stream.size() && !(is_name(stream.at(name)) && stream.is(name + 1, "(")))
+            name += stream.at(name).opens() ? stream.matching(name) - name + 1 : 1;
+        clusters[std::string(stream.at(name).text)] = stream.flat({i + 2, close});
+        stream.replace({{i, close + 1}, ""});
+        i = close;
+    }
+    return clusters;
+}
+
+std::string config_of(const Stream& stream, const Launch& launch, const std::string& text,
+                      const Clusters& clusters) {
+    const std::string unit = "::gradverify::simt::unit::";
+    const std::string config = unit + "LaunchConfig(" + text + ")";
+    for (std::size_t i = launch.callee.begin; i < launch.callee.end; ++i) {
+        if (i > launch.callee.begin && !stream.is(i - 1, "::")) continue;
+        const auto found = clusters.find(stream.at(i).text);
+        if (found != clusters.end())
+            return unit + "in_clusters(" + config + ", dim3(" + found->second + "))";
+    }
+    return config;
+}
+
+std::string rewritten(const Stream& stream, const Launch& launch, std::size_t number,
+                      const Clusters& clusters) {
     const Range whole{launch.callee.begin, launch.close + 1};
     const bool one_line = stream.on_one_line(whole);
     const auto piece = [&](Range range) {
@@ -150,9 +187,9 @@ std::string rewritten(const Stream& stream, const Launch& launch, std::size_t nu
         captures += ", " + name + " = " + unit + "argument((" + piece(argument) + "))";
         call += unit + "give(" + name + ")";
     }
-    return unit + "launch(" + quoted(stream.flat(launch.callee)) + ", " + unit + "LaunchConfig(" +
-           piece(launch.config) + "), [" + captures + "] { " + piece(launch.callee) + "(" + call +
-           "); })";
+    return unit + "launch(" + quoted(stream.flat(launch.callee)) + ", " +
+           config_of(stream, launch, piece(launch.config), clusters) + ", [" + captures + "] { " +
+           piece(launch.callee) + "(" + call + "); })";
 }
 
 /// The place behind `void *` with any `const`, or `begin` if something else is there.
@@ -175,6 +212,7 @@ Range cast_at(const Stream& stream, std::size_t begin) {
 }  // namespace
 
 void rewrite_launches(Stream& stream) {
+    const Clusters clusters = take_clusters(stream);
     std::size_t number = 0;
     for (std::size_t i = 0; i + 2 < stream.size(); ++i) {
         if (!stream.is_triple(i, '<')) continue;
@@ -183,8 +221,8 @@ void rewrite_launches(Stream& stream) {
             continue;
         }
         const Launch launch = parse(stream, i);
-        stream.replace(
-            {{launch.callee.begin, launch.close + 1}, rewritten(stream, launch, number++)});
+        stream.replace({{launch.callee.begin, launch.close + 1},
+                        rewritten(stream, launch, number++, clusters)});
         i = launch.close;
     }
     for (std::size_t i = 0; i + 1 < stream.size(); ++i) {

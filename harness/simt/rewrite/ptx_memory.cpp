@@ -28,8 +28,8 @@ MemoryModifiers memory_modifiers(PtxModifiers& modifiers) {
     memory.acquires = order == "acquire" || order == "acq_rel";
     memory.releases = order == "release" || order == "acq_rel";
     modifiers.take_any("cta cluster gpu sys");
-    const std::string space =
-        modifiers.take_any("global shared shared::cta local param param::entry param::func const");
+    const std::string space = modifiers.take_any(
+        "global shared shared::cta shared::cluster local param param::entry param::func const");
     memory.space = space.starts_with("shared") ? "gvp::Space::shared"
                    : space == "global"         ? "gvp::Space::global"
                                                : "gvp::Space::generic";
@@ -142,8 +142,8 @@ std::string fence(const PtxStatement& statement) {
 std::string convert_address(const PtxStatement& statement) {
     PtxModifiers modifiers(statement);
     const bool to = modifiers.take("to");
-    const std::string space =
-        modifiers.take_any("global shared shared::cta local const param param::entry");
+    const std::string space = modifiers.take_any(
+        "global shared shared::cta shared::cluster local const param param::entry");
     const std::string type = modifiers.take_any("u32 u64");
     modifiers.end();
     if (space.empty() || type.empty() || statement.operands.size() != 2) unserved(statement);
@@ -155,12 +155,27 @@ std::string convert_address(const PtxStatement& statement) {
 
 std::string is_in_space(const PtxStatement& statement) {
     PtxModifiers modifiers(statement);
-    const std::string space = modifiers.take_any("global shared shared::cta local const");
+    const std::string space =
+        modifiers.take_any("global shared shared::cta shared::cluster local const");
     modifiers.end();
     if (space.empty() || statement.operands.size() != 2) unserved(statement);
-    const std::string call = "gvp::is_shared(" + value_of(statement, 1) + ")";
+    const bool is_own = space == "shared" || space == "shared::cta";
+    const std::string call = std::string(is_own ? "gvp::is_own_shared(" : "gvp::is_shared(") +
+                             value_of(statement, 1) + ")";
     if (space.starts_with("shared")) return assignment_to(statement, 0) + call + ";";
     return assignment_to(statement, 0) + (space == "global" ? "!" + call : "false") + ";";
+}
+
+/// mapa.shared::cluster.u32 d, a, rank; getctarank.shared::cluster.u32 d, a; both without the space
+/// for generic addresses.
+std::string of_cluster(const PtxStatement& statement, std::size_t operands) {
+    PtxModifiers modifiers(statement);
+    const bool is_shared = modifiers.take("shared::cluster");
+    const std::string type = modifiers.take_any("u32 u64");
+    modifiers.end();
+    if (type.empty() || statement.operands.size() != operands) unserved(statement);
+    return assignment_to(statement, 0) + "gvp::" + statement.parts[0] +
+           (is_shared ? "_shared(" : "(") + values_from(statement, 1) + ");";
 }
 
 /// A policy of the cache: a number that no instruction reads.
@@ -204,6 +219,8 @@ std::optional<std::string> cpp_of_memory(const PtxStatement& statement) {
     if (name == "atom" || name == "red") return atomic(statement);
     if (name == "fence" || name == "membar") return fence(statement);
     if (name == "cvta") return convert_address(statement);
+    if (name == "mapa") return of_cluster(statement, 3);
+    if (name == "getctarank") return of_cluster(statement, 2);
     if (name == "isspacep") return is_in_space(statement);
     if (name == "createpolicy") return create_policy(statement);
     if (name == "cp" && statement.parts.size() > 2 && statement.parts[1] == "async" &&

@@ -35,7 +35,8 @@ bool is_special_register(std::string_view name) {
     constexpr std::string_view scalars =
         "laneid warpid nwarpid smid nsmid gridid clock clock_hi clock64 globaltimer globaltimer_lo "
         "globaltimer_hi lanemask_eq lanemask_le lanemask_lt lanemask_ge lanemask_gt "
-        "dynamic_smem_size total_smem_size cluster_ctarank cluster_nctarank";
+        "dynamic_smem_size total_smem_size cluster_ctarank cluster_nctarank "
+        "is_explicit_cluster";
     const std::size_t dot = name.find('.');
     if (dot == std::string_view::npos) return is_word_of(scalars, name);
     return is_word_of(vectors, name.substr(0, dot)) && is_word_of("x y z", name.substr(dot + 1));

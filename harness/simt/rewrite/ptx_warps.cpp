@@ -109,6 +109,19 @@ std::string barrier(const PtxStatement& statement) {
     return "gvp::bar_" + mode + "(" + values_from(statement, 0) + ");";
 }
 
+/// barrier.cluster.arrive{.release, .relaxed}{.aligned} and
+/// barrier.cluster.wait{.acquire}{.aligned}.
+std::string cluster_barrier(const PtxStatement& statement) {
+    PtxModifiers modifiers(statement);
+    modifiers.take("cluster");
+    const std::string mode = modifiers.take_any("arrive wait");
+    modifiers.take_any(mode == "arrive" ? "release relaxed" : "acquire");
+    modifiers.take("aligned");
+    modifiers.end();
+    require(statement, !mode.empty() && statement.operands.empty());
+    return "gvp::cluster_" + mode + "();";
+}
+
 }  // namespace
 
 std::optional<std::string> cpp_of_warps(const PtxStatement& statement) {
@@ -121,7 +134,8 @@ std::optional<std::string> cpp_of_warps(const PtxStatement& statement) {
     if (name == "activemask" && statement.opcode == "activemask.b32")
         return assignment_to(statement, 0) + "__activemask();";
     const bool of_cluster = statement.parts.size() > 1 && statement.parts[1] == "cluster";
-    if ((name == "bar" || name == "barrier") && !of_cluster) return barrier(statement);
+    if (name == "barrier" && of_cluster) return cluster_barrier(statement);
+    if (name == "bar" || (name == "barrier" && !of_cluster)) return barrier(statement);
     return std::nullopt;
 }
 

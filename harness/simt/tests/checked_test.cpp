@@ -24,7 +24,8 @@ namespace {
 /// "kernels_wrong.cu:12" and so on: the lines that are marked with the launcher's name.
 std::vector<std::string> lines_of(const std::string& launcher) {
     std::vector<std::string> found;
-    for (const std::string name : {"kernels_wrong.cu", "kernels_wrong_warpgroups.cu"}) {
+    for (const std::string name :
+         {"kernels_wrong.cu", "kernels_wrong_clusters.cu", "kernels_wrong_warpgroups.cu"}) {
         std::ifstream file(GRADVERIFY_SIMT_TEST_FOLDER "/" + name);
         int number = 0;
         for (std::string line; std::getline(file, line);) {
@@ -102,6 +103,9 @@ const WrongKernel wrong_kernels[] = {
      {"stage[", "asynchronous copy", " wait for the copy's group"}},
     {"named_barrier_of_half", race, {"half["}},
     {"scans_without_barrier", race, {"storage", "nor a barrier"}},
+    {"cluster_read_without_barrier", race, {"own[", "no barrier of the cluster"}},
+    {"cluster_ends", race, {"own[", "of its cluster, which has not begun or has ended"}},
+    {"cluster_begins", race, {"own[", "of its cluster, which has not begun or has ended"}},
     {"wgmma_without_wait", race, {"reads an accumulator's register", "has not waited"}},
     {"wgmma_without_commit", race, {"reads an accumulator's register", "has not waited"}},
     {"wgmma_one_group_too_many", race, {"reads an accumulator's register", "has not waited"}},
@@ -156,6 +160,12 @@ TEST_CASE("a warpgroup whose warps do not all come is a deadlock that names the 
     run_on("cpu-checked", "wgmma_of_three_warps");
     simt_test::check_contains(
         take_error(), {"deadlock", "96 wait at", "kernels_wrong_warpgroups.cu", "32 exited"});
+}
+
+TEST_CASE("a wait at a cluster's barrier without an arrival is an error") {
+    run_on("cpu-checked", "cluster_wait_without_arrival");
+    simt_test::check_contains(take_error(), {"kernels_wrong_clusters.cu:47", "has not arrived"});
+    take_findings();
 }
 
 TEST_CASE("an access that would end the process ends the launch, with a finding") {

@@ -90,7 +90,6 @@ TEST_CASE("what only a GPU does is an error that names its line, and the next la
         {"texture_object", "served.cu:108: cudaCreateTextureObject: texture objects run on cuda"},
         {"graph", "served.cu:113: cudaStreamBeginCapture: graphs run on cuda only"},
         {"launch_in_kernel", "served.cu:131: a launch from within a kernel runs on cuda only"},
-        {"cluster", "served.cu:141: a cluster of blocks runs on cuda only"},
         {"untyped_kernel", "served.cu:148: a launch of a kernel by way of a `void*` variable runs"},
         {"inline_ptx", "runtime.cu:105: inline PTX runs on cuda only: \"vadd.u32"},
     };

@@ -69,17 +69,12 @@ LAUNCHER(graph) {
     cudaStreamDestroy(stream);
 }
 __global__ void child(float* data) { data[0] = 1; }
-#ifndef __NVCC__  // which wants -rdc=true for the one, compute capability 9.0 for the other
+#ifndef __NVCC__  // which wants -rdc=true
 __global__ void parent(float* data) {
 #line 131 "served.cu"
     child<<<1, 1>>>(data);
 }
 LAUNCHER(launch_in_kernel) { parent<<<1, 1>>>(call.data); }
-__global__ void in_cluster(float* data) {
-#line 141 "served.cu"
-    data[0] = float(cg::this_cluster().num_blocks());
-}
-LAUNCHER(cluster) { in_cluster<<<1, 1>>>(call.data); }
 #endif
 LAUNCHER(untyped_kernel) {
     void* kernel = (void*)child;

@@ -39,8 +39,7 @@ void gradverify_no_lerp();
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
-// Blocks of a cluster run like others; any use of the cluster is refused (cooperative_groups.h).
-#define __cluster_dims__(...)
+// `__cluster_dims__(...)` stays for the rewriter, which gives it to the kernel's launches.
 #define __forceinline__ inline __attribute__((always_inline))
 // Empty: libstdc++ writes __attribute__((__noinline__)), which must stay well formed.
 #define __noinline__
@@ -59,6 +58,7 @@ void gradverify_no_lerp();
 #include "gradverify_simt/launch.hpp"
 #include "gradverify_simt/math.hpp"
 #include "gradverify_simt/ptx/async_copies.hpp"
+#include "gradverify_simt/ptx/clusters.hpp"
 #include "gradverify_simt/ptx/conversions.hpp"
 #include "gradverify_simt/ptx/matrices.hpp"
 #include "gradverify_simt/ptx/warpgroups.hpp"

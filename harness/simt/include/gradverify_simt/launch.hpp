@@ -59,7 +59,7 @@ void launch(const char* kernel, const LaunchConfig& config, const Body& body) {
 template <class T, class Tag>
 GRADVERIFY_SIMT_UNREPORTED inline T& shared() {
     static GRADVERIFY_SIMT_CONSTINIT thread_local SharedSlot slot;
-    if (slot.launch != state.launch) [[unlikely]] {
+    if (slot.launch != state.shared_launch) [[unlikely]] {
         constexpr std::size_t alignment = alignof(T) > alignof(Tag) ? alignof(T) : alignof(Tag);
         gradverify_simt_place_shared(slot, sizeof(T), alignment);
         if constexpr (is_checked) {

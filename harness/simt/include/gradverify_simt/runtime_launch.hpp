@@ -10,17 +10,31 @@
 enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,
     cudaLaunchAttributeCooperative = 2,
+    cudaLaunchAttributeAccessPolicyWindow = 1,
+    cudaLaunchAttributeSynchronizationPolicy = 3,
     cudaLaunchAttributeClusterDimension = 4,
+    cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
     cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+    cudaLaunchAttributeProgrammaticEvent = 7,
     cudaLaunchAttributePriority = 8,
+    cudaLaunchAttributeMemSyncDomain = 10,
+    cudaLaunchAttributeLaunchCompletionEvent = 12,
+    cudaLaunchAttributePreferredSharedMemoryCarveout = 14,
+};
+enum cudaClusterSchedulingPolicy {
+    cudaClusterSchedulingPolicyDefault = 0,
+    cudaClusterSchedulingPolicySpread = 1,
+    cudaClusterSchedulingPolicyLoadBalancing = 2,
 };
 union cudaLaunchAttributeValue {
     int cooperative;
     struct {
         unsigned x, y, z;
     } clusterDim;
+    cudaClusterSchedulingPolicy clusterSchedulingPolicyPreference;
     int programmaticStreamSerializationAllowed;
     int priority;
+    unsigned sharedMemCarveout;
 };
 struct cudaLaunchAttribute {
     cudaLaunchAttributeID id;
@@ -89,28 +103,57 @@ GRADVERIFY_SIMT_LAUNCH(cudaLaunchKernel, false)
 GRADVERIFY_SIMT_LAUNCH(cudaLaunchCooperativeKernel, true)
 #undef GRADVERIFY_SIMT_LAUNCH
 
-template <class... Params, class... Args>
-inline cudaError_t cudaLaunchKernelEx(gradverify::simt::unit::PlacedConfig at,
-                                      void (*kernel)(Params...), Args&&... args) {
-    using namespace gradverify::simt::unit;
+namespace gradverify::simt::unit {
+
+/// The other attributes change no result: launches run in order.
+inline LaunchConfig config_of(const PlacedConfig& at) {
     const cudaLaunchConfig_t& from = at.config;
     LaunchConfig config(from.gridDim, from.blockDim, from.dynamicSmemBytes, from.stream, at.file,
                         at.line);
     for (unsigned i = 0; i < from.numAttrs; ++i) {
-        const cudaLaunchAttribute& attribute = from.attrs[i];
-        if (attribute.id == cudaLaunchAttributeCooperative)
-            config.is_cooperative = attribute.val.cooperative != 0;
-        const auto& cluster = attribute.val.clusterDim;
-        if (attribute.id == cudaLaunchAttributeClusterDimension &&
-            cluster.x * cluster.y * cluster.z > 1) {
-            return gradverify_simt_refuse(
-                cudaErrorNotSupported, "a cluster of blocks runs on cuda only", at.file, at.line);
-        }
+        const cudaLaunchAttributeValue& value = from.attrs[i].val;
+        if (from.attrs[i].id == cudaLaunchAttributeCooperative)
+            config.is_cooperative = value.cooperative != 0;
+        if (from.attrs[i].id == cudaLaunchAttributeClusterDimension)
+            config.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
     }
+    return config;
+}
+
+}  // namespace gradverify::simt::unit
+
+template <class... Params, class... Args>
+inline cudaError_t cudaLaunchKernelEx(gradverify::simt::unit::PlacedConfig at,
+                                      void (*kernel)(Params...), Args&&... args) {
+    using namespace gradverify::simt::unit;
     const std::tuple<Params...> values(static_cast<Args&&>(args)...);
-    launch_with("cudaLaunchKernelEx", config, kernel, values);
+    launch_with("cudaLaunchKernelEx", config_of(at), kernel, values);
     return cudaPeekAtLastError();
 }
+template <class... Params>
+inline cudaError_t cudaLaunchKernelExC(gradverify::simt::unit::PlacedConfig at,
+                                       void (*kernel)(Params...), void** args) {
+    using namespace gradverify::simt::unit;
+    return launch_by_pointers(kernel, config_of(at), args);
+}
+inline cudaError_t cudaLaunchKernelExC(gradverify::simt::unit::PlacedConfig at, const void*,
+                                       void**) {
+    return gradverify::simt::unit::refuse_untyped_kernel(at.file, at.line);
+}
+
+/// Clusters run one after another.
+inline cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, auto, const cudaLaunchConfig_t*) {
+    *clusters = 1;
+    return cudaSuccess;
+}
+inline cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, auto,
+                                                        const cudaLaunchConfig_t*) {
+    *size = 8;
+    return cudaSuccess;
+}
+// What a kernel depends on is done when it begins.
+inline void cudaGridDependencySynchronize() {}
+inline void cudaTriggerProgrammaticLaunchCompletion() {}
 
 inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
     function(data);

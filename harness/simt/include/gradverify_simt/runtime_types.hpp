@@ -78,6 +78,9 @@ enum cudaDeviceAttr { GRADVERIFY_SIMT_ATTRIBUTES(GRADVERIFY_SIMT_ENUMERATOR) };
 enum cudaFuncAttribute {
     cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
     cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+    cudaFuncAttributeClusterDimMustBeSet = 10,
+    cudaFuncAttributeNonPortableClusterSizeAllowed = 14,
+    cudaFuncAttributeClusterSchedulingPolicyPreference = 15,
 };
 enum cudaFuncCache {
     cudaFuncCachePreferNone = 0,

@@ -20,6 +20,12 @@ struct alignas(16) ThreadSlot {
     unsigned rank = 0;
 };
 
+/// Where a block's arenas of shared memory begin.
+struct SharedBegin {
+    const void *static_arena = nullptr, *dynamic_arena = nullptr;
+};
+constexpr unsigned max_cluster_size = 16;
+
 /// What the running thread sees, and the cursor of the loop over threads. The threads from `next`
 /// to `fast_end` are started as plain calls; once a thread of the block has blocked, there are
 /// none.
@@ -30,7 +36,8 @@ struct State {
     uint3 block_index{};
     dim3 block_dim;
     dim3 grid_dim;
-    std::uint64_t launch = 0;  ///< number of this launch on this OS thread, from 1
+    std::uint64_t launch = 0;         ///< number of this launch on this OS thread, from 1
+    std::uint64_t shared_launch = 0;  ///< the same for a block's shared memory: also of its rank
     void* dynamic_shared = nullptr;
     std::size_t dynamic_shared_bytes = 0;  ///< as the launch asked for them
     /// Where the block's arenas of shared memory begin.
@@ -38,6 +45,11 @@ struct State {
     const std::uint64_t* warp_results = nullptr;  ///< of the block's threads, by rank
     bool in_kernel = false;
     bool is_cooperative = false;  ///< the launch: its blocks may wait for each other
+    // The running block's cluster, and its place there; x fastest.
+    dim3 cluster_dim;
+    uint3 cluster_index{};
+    unsigned cluster_rank = 0, cluster_size = 1;
+    SharedBegin cluster_shared[max_cluster_size] = {};  ///< of its blocks, by rank
 };
 
 /// Unmapped addresses before an arena of shared memory that are its own; and with these, the arena
@@ -83,6 +95,7 @@ struct LaunchConfig {
     const char* file;
     int line;
     bool is_cooperative = false;
+    dim3 cluster;
 
     LaunchConfig(dim3 grid_size, dim3 block_size, std::size_t shared = 0,
                  CUstream_st* on_stream = nullptr, const char* from_file = __builtin_FILE(),
@@ -94,6 +107,12 @@ struct LaunchConfig {
           file(from_file),
           line(from_line) {}
 };
+
+/// With the `__cluster_dims__` of a kernel.
+inline LaunchConfig in_clusters(LaunchConfig config, dim3 cluster) {
+    config.cluster = cluster;
+    return config;
+}
 
 struct Place {
     const char* file;
@@ -171,6 +190,8 @@ void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size
 void gradverify_simt_barrier(const char* file, int line);
 int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* file, int line);
 void gradverify_simt_grid_barrier(const char* file, int line);
+void gradverify_simt_cluster_arrive(const char* file, int line);
+void gradverify_simt_cluster_wait(const char* file, int line);
 /// One lane's part; its result is then in `state.warp_results`. `source_lane` is a shuffle's.
 void gradverify_simt_warp_collective(WarpOp op, unsigned mask, std::uint64_t value,
                                      unsigned source_lane, const char* file, int line);

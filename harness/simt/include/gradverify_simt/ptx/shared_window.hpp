@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses within shared memory, which fit 32 bits: a place in the block's two arenas, and the
-// unmapped pages beside them. They keep the pointer's lower bits, as swizzles need.
+// Addresses within shared memory, which fit 32 bits: the rank of a block of the cluster, and a
+// place in its two arenas or the unmapped pages beside them. They keep the pointer's lower bits, as
+// swizzles need.
 #pragma once
 #pragma GCC system_header
 
@@ -17,34 +18,64 @@ namespace gradverify::simt::ptx {
 constexpr std::uint64_t static_window = 0x2000000, dynamic_window = 0x4007000;
 constexpr std::uint64_t window_reach = 0x1000000;
 constexpr unsigned descriptor_bits = 0x3ffff;
+/// The windows of a block begin at multiples of this, by its rank.
+constexpr std::uint64_t block_windows = 0x8000000;
 
 inline std::uint64_t begin_of(const void* arena) {
     return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(arena));
 }
 
-/// A pointer of any space within its arena's window; one that is not shared stays.
-inline std::uint64_t to_shared(std::uint64_t pointer) {
-    const std::uint64_t in_static = pointer - begin_of(unit::state.static_arena);
-    const std::uint64_t in_dynamic = pointer - begin_of(unit::state.dynamic_arena);
+/// A pointer into a block's arenas as an address of its windows; any other stays.
+inline std::uint64_t to_windows(std::uint64_t pointer, const unit::SharedBegin& begin,
+                                unsigned rank) {
+    const std::uint64_t in_static = pointer - begin_of(begin.static_arena);
+    const std::uint64_t in_dynamic = pointer - begin_of(begin.dynamic_arena);
     if (in_static + unit::arena_zone_bytes < unit::arena_reach_bytes)
-        return static_window + in_static;
+        return rank * block_windows + static_window + in_static;
     if (in_dynamic + unit::arena_zone_bytes < unit::arena_reach_bytes)
-        return dynamic_window + in_dynamic;
+        return rank * block_windows + dynamic_window + in_dynamic;
     return pointer;
 }
-inline bool is_in_window(std::uint64_t address) {
-    return address - (static_window - window_reach / 2) < window_reach ||
-           address - (dynamic_window - window_reach / 2) < window_reach;
+/// The same for every block of the cluster, the running one first.
+inline std::uint64_t to_shared(std::uint64_t pointer) {
+    const unit::State& state = unit::state;
+    const std::uint64_t own =
+        to_windows(pointer, {state.static_arena, state.dynamic_arena}, state.cluster_rank);
+    if (own != pointer || state.cluster_size == 1) return own;
+    for (unsigned rank = 0; rank < state.cluster_size; ++rank) {
+        const std::uint64_t address = to_windows(pointer, state.cluster_shared[rank], rank);
+        if (address != pointer) return address;
+    }
+    return pointer;
+}
+/// The rank of the block to which an address within shared memory belongs.
+inline unsigned rank_of_shared(std::uint64_t address) {
+    return static_cast<std::uint32_t>(address) / static_cast<std::uint32_t>(block_windows);
 }
 inline std::uint64_t from_shared(std::uint64_t address) {
-    const auto window = static_cast<std::uint32_t>(address);
+    const unsigned rank = rank_of_shared(address);
+    const unit::State& state = unit::state;
+    if (rank >= state.cluster_size) return address;
+    const auto window = static_cast<std::uint32_t>(address % block_windows);
+    const unit::SharedBegin& begin = state.cluster_shared[rank];
     if (window - (static_window - window_reach / 2) < window_reach)
-        return begin_of(unit::state.static_arena) + window - static_window;
+        return begin_of(begin.static_arena) + window - static_window;
     if (window - (dynamic_window - window_reach / 2) < window_reach)
-        return begin_of(unit::state.dynamic_arena) + window - dynamic_window;
+        return begin_of(begin.dynamic_arena) + window - dynamic_window;
     return address;
 }
+inline bool is_in_window(std::uint64_t address) {
+    return address >> 32 == 0 && from_shared(address) != address;
+}
 inline bool is_shared(std::uint64_t pointer) { return to_shared(pointer) != pointer; }
+/// Whether a pointer lies in the running block's own shared memory.
+inline bool is_own_shared(std::uint64_t pointer) {
+    return is_shared(pointer) && rank_of_shared(to_shared(pointer)) == unit::state.cluster_rank;
+}
+/// The same place in the shared memory of another block of the cluster.
+inline std::uint64_t of_block(std::uint64_t address, unsigned rank) {
+    return address % block_windows + rank * block_windows;
+}
 
 }  // namespace gradverify::simt::ptx
 
