@@ -172,8 +172,10 @@ std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_er
         return "a cooperative launch of " + std::to_string(volume(grid)) + " blocks; at most " +
                std::to_string(resident_blocks(config)) + " of this size run at a time";
     }
-    const std::string why = why_no_cluster(config);
-    if (!why.empty()) return why;
+    if (const std::string why = why_no_cluster(config); !why.empty()) {
+        if (config.is_cooperative) cuda_error = cudaErrorNotSupported;
+        return why;
+    }
     cuda_error = cudaSuccess;
     return "";
 }
@@ -306,31 +308,6 @@ void Executor::shuffle(std::uint16_t* values, unsigned count) {
     for (unsigned i = count; i > 1; --i) std::swap(values[i - 1], values[picks_[i - 1]]);
 }
 
-void Executor::set_block_index() {
-    const std::uint64_t clusters = blocks_ / cluster_size_;
-    std::uint64_t index = blocks_begun_ / cluster_size_;
-    auto rank = static_cast<unsigned>(blocks_begun_ % cluster_size_);
-    if (schedule_.blocks == Order::descending) {
-        index = clusters - 1 - index;
-        rank = cluster_size_ - 1 - rank;
-    } else if (schedule_.blocks != Order::ascending) {
-        __extension__ using Wide = unsigned __int128;
-        rank = static_cast<unsigned>((rank + index + block_offset_) % cluster_size_);
-        index =
-            static_cast<std::uint64_t>((Wide{index} * block_stride_ + block_offset_) % clusters);
-    }
-    unit::State& state = unit::state;
-    const dim3 &grid = state.grid_dim, &cluster = state.cluster_dim;
-    const std::uint64_t row = index / (grid.x / cluster.x);
-    state.cluster_rank = rank;
-    state.block_index = {
-        static_cast<unsigned>(index % (grid.x / cluster.x)) * cluster.x + rank % cluster.x,
-        static_cast<unsigned>(row % (grid.y / cluster.y)) * cluster.y +
-            rank / cluster.x % cluster.y,
-        static_cast<unsigned>(row / (grid.y / cluster.y)) * cluster.z +
-            rank / cluster.x / cluster.y};
-}
-
 void count_blocks_in(std::atomic<std::uint64_t>* blocks) { counted_in = blocks; }
 
 // A read-modify-write would cost as much as a small block.
@@ -361,29 +338,6 @@ bool Executor::next_block() {
     if (blocks_begun_ == blocks_ || must_resume()) return false;
     begin_block();
     return true;
-}
-
-void Executor::place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size_t alignment) {
-    const auto known = std::ranges::find(shared_places_, &slot, &SharedPlace::slot);
-    const char* const begin = static_cast<const char*>(unit::state.static_arena);
-    void* address = nullptr;
-    if (known != shared_places_.end()) {
-        address = const_cast<char*>(begin) + known->offset;
-    } else {
-        // At one offset in every block of the cluster.
-        for (unsigned rank = 0; rank < cluster_size_; ++rank) {
-            void* const place = shared_memories_[rank]->place(bytes, alignment);
-            if (rank == unit::state.cluster_rank) address = place;
-        }
-        if (cluster_size_ > 1 && address != nullptr)
-            shared_places_.push_back(
-                {&slot, static_cast<std::size_t>(static_cast<char*>(address) - begin)});
-    }
-    if (address == nullptr) {
-        trap(cudaErrorInvalidValue, {"more than 49152 bytes of static shared memory"},
-             launch_place_);
-    }
-    slot = {unit::state.shared_launch, address};
 }
 
 // No string may live in the frame of `trap`, which is never unwound.

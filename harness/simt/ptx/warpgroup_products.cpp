@@ -70,7 +70,11 @@ void WarpgroupProducts::begin_launch(const Schedule& schedule, std::uint64_t lau
 
 void WarpgroupProducts::end_block() {
     if (!has_products_) return;
-    for (Warpgroup& group : warpgroups_) group = {};
+    for (Warpgroup& group : warpgroups_) {
+        if (detecting != nullptr)
+            for (const Product& one : group.products) detecting->end_product(one.in_flight);
+        group = {};
+    }
     has_products_ = false;
 }
 

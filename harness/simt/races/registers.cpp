@@ -42,6 +42,7 @@ void Detector::begin_product(const std::shared_ptr<const AsyncProduct>& product)
 }
 
 void Detector::end_product(const std::shared_ptr<const AsyncProduct>& product) {
+    // Those of an abandoned launch have been forgotten.
     if (std::erase(products_, product) == 0) return;
     mark_reads(*product, -1);
     mark_registers(product->sums, sum_in_flight, false);

@@ -197,6 +197,8 @@ __global__ void pipeline(float* data) {
     __shared__ __align__(128) ProductTile tiles[2];
     float d[4] = {};
     unsigned a[4] = {0x3f803f80, 0x3f803f80, 0x3f803f80, 0x3f803f80};
+    WGMMA("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(232));
+    WGMMA("griddepcontrol.wait;" ::: "memory");
     for (int k = 0; k < 3; ++k) {
         ProductTile& tile = tiles[k % 2];
         tile.fill_and_fence();
