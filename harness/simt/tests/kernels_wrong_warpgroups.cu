@@ -198,7 +198,7 @@ __global__ void pipeline(float* data) {
     float d[4] = {};
     unsigned a[4] = {0x3f803f80, 0x3f803f80, 0x3f803f80, 0x3f803f80};
     WGMMA("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(232));
-    WGMMA("griddepcontrol.wait;" ::: "memory");
+    WGMMA("griddepcontrol.wait;" :: : "memory");
     for (int k = 0; k < 3; ++k) {
         ProductTile& tile = tiles[k % 2];
         tile.fill_and_fence();
@@ -214,6 +214,33 @@ __global__ void pipeline(float* data) {
     data[threadIdx.x] = d[0];
 }
 LAUNCHER(wgmma_pipeline) { pipeline<<<1, 128>>>(call.data); }
+
+// The same with a warpgroup that fills and one that multiplies, which meet at barriers of their
+// own.
+__global__ void filled_by_another(float* data) {
+    __shared__ __align__(128) ProductTile tiles[2];
+    float d[4] = {};
+    const unsigned thread = threadIdx.x % 128;
+    for (int k = 0; k < 4; ++k) {
+        ProductTile& tile = tiles[k % 2];
+        if (threadIdx.x < 128) {
+            if (k > 1) WGMMA("bar.sync %0, 256;" ::"r"(3 + k % 2) : "memory");
+            for (unsigned i = thread; i < 1024; i += 128) tile.a[i] = 0x3f80;
+            tile.b[thread] = 0x3f80;
+            FENCE_PROXIES();
+            WGMMA("bar.arrive %0, 256;" ::"r"(1 + k % 2) : "memory");
+        } else {
+            WGMMA("bar.sync %0, 256;" ::"r"(1 + k % 2) : "memory");
+            FENCE();
+            PRODUCT();
+            COMMIT();
+            WAIT(0);
+            if (k < 2) WGMMA("bar.arrive %0, 256;" ::"r"(3 + k % 2) : "memory");
+        }
+    }
+    if (threadIdx.x >= 128) data[thread] = d[0];
+}
+LAUNCHER(wgmma_specialised) { filled_by_another<<<1, 256>>>(call.data); }
 
 // Three of the four warps come.
 __global__ void three_warps(float* data) {
