@@ -165,10 +165,15 @@ TEST_CASE("a warpgroup whose warps do not all come is a deadlock that names the 
         take_error(), {"deadlock", "96 wait at", "kernels_wrong_warpgroups.cu", "32 exited"});
 }
 
-TEST_CASE("a wait at a cluster's barrier without an arrival is an error") {
+TEST_CASE(
+    "a wait at a cluster's barrier without an arrival, or a grid of no whole clusters, is an "
+    "error") {
     run_on("cpu-checked", "cluster_wait_without_arrival");
     simt_test::check_contains(take_error(), {"kernels_wrong_clusters.cu:47", "has not arrived"});
     take_findings();
+    run_on("cpu-checked", "cluster_of_odd_grid");
+    simt_test::check_contains(take_error(),
+                              {"cudaErrorInvalidConfiguration", "(3, 1, 1) is no multiple of"});
 }
 
 TEST_CASE("an access that would end the process ends the launch, with a finding") {

@@ -47,5 +47,6 @@ __global__ void __cluster_dims__(2, 1, 1) never_arrives(float* data) {
     if (rank == 0 || i < 16) cluster.barrier_wait();
     data[i] = *other;
 }
+LAUNCHER(cluster_of_odd_grid) { never_arrives<<<3, 32>>>(call.data); }
 LAUNCHER(cluster_wait_without_arrival) { never_arrives<<<2, 32>>>(call.data); }
 #endif
