@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -157,6 +158,12 @@ TEST_CASE("nothing is found in products of a warpgroup that lack nothing") {
         CHECK(run_on("cpu-checked", "wgmma_specialised", 128)[127] == 64.0f);
         CHECK(run_on("cpu", "wgmma_specialised", 128)[0] == 64.0f);
     });
+}
+
+TEST_CASE("before it is waited for, an accumulator is there early, or NaN") {
+    CHECK(run_on("cpu", "wgmma_without_wait", 128)[0] == 16.0f);
+    const ScheduleScope scope({.threads = Order::descending});
+    CHECK(std::isnan(run_on("cpu", "wgmma_without_wait", 128)[0]));
 }
 
 TEST_CASE("a warpgroup whose warps do not all come is a deadlock that names the instruction") {
