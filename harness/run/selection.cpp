@@ -112,7 +112,9 @@ std::string meant_by(const std::string& filter, const std::vector<std::string>& 
 
 void require_each_filter(const std::vector<std::string>& filters) {
     const std::vector<std::string> names = names_of(Registry::instance().kernels());
-    if (names.empty()) throw UsageError("no kernel is registered");
+    if (names.empty())
+        throw UsageError(
+            "no kernel is registered; `gradverify new` drafts a file that registers one");
     for (const std::string& filter : filters)
         if (std::ranges::none_of(
                 names, [&](const std::string& name) { return glob_matches(filter, name); }))
