@@ -154,8 +154,12 @@ std::optional<Asm> asm_at(const Stream& stream, std::size_t word) {
         append_literal(found.text, stream.at(at).text);
     if (!is_ptx(found.text)) return std::nullopt;
     found.operands = operands_from(stream, at, close);
-    // A barrier for the compiler.
-    if (found.text.empty() && found.operands.empty()) return std::nullopt;
+    // A barrier for the compiler, which the host's takes if its operands are none of PTX alone.
+    const bool is_of_ptx = std::ranges::any_of(found.operands, [](const Operand& one) {
+        return !one.constraint.empty() &&
+               std::string_view("fhd").find(one.constraint.back()) != std::string_view::npos;
+    });
+    if (found.text.empty() && !is_of_ptx) return std::nullopt;
     return found;
 }
 

@@ -219,6 +219,7 @@ TEST_CASE("inline PTX becomes C++, while labels, empty and system asm stay") {
                     "gvp::wgmma({8, 16, gvp::MatrixElement::f16, gvp::MatrixElement::f16, "
                     "gvp::MatrixElement::f16, false, true, "});
     for (const char* text : {"{ asm volatile(\"\" ::: \"memory\"); }", "void f() __asm__(\"g\");",
+                             "{ asm volatile(\"\" : \"=m\"(x) : \"r\"(y)); }",
                              "{ asm volatile(\"rdtsc\" : \"=a\"(low), \"=d\"(high)); }",
                              "{ asm volatile(\"1: lock; xaddl %0, %1\" : \"+r\"(x)); }",
                              "# 1 \"/usr/include/x.h\" 1 3\n{ asm volatile(\"pause;\"); }"}) {
