@@ -125,7 +125,9 @@ TEST_CASE("shares of the copies are run first, where these are at least 32") {
         CAPTURE(line.kernel.full_name());
         CHECK(said(outcome) == "passed: ");
         CHECK(called == line.called);
-        CHECK((outcome.seconds_kernel >= 0.1) == (line.kernel.variant == "slow"));
+        // A busy machine may make any call slow.
+        CHECK(outcome.seconds_kernel > 0.0);
+        if (line.kernel.variant == "slow") CHECK(outcome.seconds_kernel >= 0.1);
     }
 }
 
