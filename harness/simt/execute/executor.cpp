@@ -172,7 +172,7 @@ std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_er
         return "a cooperative launch of " + std::to_string(volume(grid)) + " blocks; at most " +
                std::to_string(resident_blocks(config)) + " of this size run at a time";
     }
-    if (const std::string why = why_no_cluster(config); !why.empty()) {
+    if (std::string why = why_no_cluster(config); !why.empty()) {
         if (config.is_cooperative) cuda_error = cudaErrorNotSupported;
         return why;
     }

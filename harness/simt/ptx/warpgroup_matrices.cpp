@@ -36,22 +36,22 @@ struct Descriptor {
     }
     /// How many chunks a row of the pattern has.
     unsigned width() const { return 1u << swizzle; }
-    const char* address(unsigned offset) const {
-        const unsigned plain = start + offset;
+    const char* address(std::size_t offset) const {
+        const unsigned plain = start + static_cast<unsigned>(offset);
         const unsigned row = ((plain >> 7) - phase) & (width() - 1u);
         return Executor::of_this_thread().shared_at(plain ^ row << 4);
     }
     /// Chunk `chunk` of a row of a matrix whose rows are contiguous.
-    unsigned row_offset(int row, int chunk) const {
-        const auto r = static_cast<unsigned>(row), c = static_cast<unsigned>(chunk);
-        const unsigned step = swizzle == 0 ? leading : chunk_bytes;
+    std::size_t row_offset(int row, int chunk) const {
+        const auto r = static_cast<std::size_t>(row), c = static_cast<std::size_t>(chunk);
+        const std::size_t step = swizzle == 0 ? leading : chunk_bytes;
         return r % 8 * width() * chunk_bytes + r / 8 * stride + c * step;
     }
     /// Rows 8 `chunk` to 8 `chunk` + 7 of a column of a matrix whose columns are contiguous.
-    unsigned column_offset(int chunk, int column) const {
-        const auto r = static_cast<unsigned>(chunk), c = static_cast<unsigned>(column);
-        const unsigned of_rows = swizzle == 0 ? stride : leading;
-        const unsigned of_columns = swizzle == 0 ? leading : stride;
+    std::size_t column_offset(int chunk, int column) const {
+        const auto r = static_cast<std::size_t>(chunk), c = static_cast<std::size_t>(column);
+        const std::size_t of_rows = swizzle == 0 ? stride : leading;
+        const std::size_t of_columns = swizzle == 0 ? leading : stride;
         return r % width() * chunk_bytes + r / width() * of_rows + c % 8 * width() * chunk_bytes +
                c / 8 * of_columns;
     }
@@ -121,7 +121,7 @@ void put_sum(const WgmmaForm& form, std::uint32_t* registers, int i, T sum) {
     if constexpr (std::is_same_v<T, float>) {
         if (form.d == MatrixElement::f16) {
             const std::uint16_t half = unit::HalfFormat::from_float(sum);
-            std::memcpy(reinterpret_cast<char*>(registers) + 2 * i, &half, sizeof half);
+            std::memcpy(reinterpret_cast<std::uint16_t*>(registers) + i, &half, sizeof half);
         } else {
             registers[i] = result<f32, 0>(sum);
         }

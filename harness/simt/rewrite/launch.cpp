@@ -156,7 +156,7 @@ Clusters take_clusters(Stream& stream) {
 std::string config_of(const Stream& stream, const Launch& launch, const std::string& text,
                       const Clusters& clusters) {
     const std::string unit = "::gradverify::simt::unit::";
-    const std::string config = unit + "LaunchConfig(" + text + ")";
+    std::string config = unit + "LaunchConfig(" + text + ")";
     for (std::size_t i = launch.callee.begin; i < launch.callee.end; ++i) {
         if (i > launch.callee.begin && !stream.is(i - 1, "::")) continue;
         const auto found = clusters.find(stream.at(i).text);
