@@ -2,10 +2,13 @@
 // The table of docs/ptx.md names the forms that are compared, and no others.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "harness/simt/tests/conformance/forms.hpp"
 
@@ -42,11 +45,12 @@ std::string table() {
 }  // namespace
 
 TEST_CASE("the docs name the forms that are compared") {
-    const std::ifstream page(GRADVERIFY_SIMT_TEST_FOLDER "/../../../docs/ptx.md");
-    if (!page) {
+    // On a GPU's machine there may be the executable alone.
+    if (!std::filesystem::exists(GRADVERIFY_SIMT_TEST_FOLDER)) {
         MESSAGE("not run: the sources are not here");
         return;
     }
+    const std::ifstream page(GRADVERIFY_SIMT_TEST_FOLDER "/../../../docs/ptx.md");
     std::ostringstream text;
     text << page.rdbuf();
     const bool is_true = text.str().find(table()) != std::string::npos;
