@@ -84,12 +84,13 @@ bool free_device(void* pointer);
 enum class Edge { end, begin };
 
 /// Device memory for the buffer number `slot` of a call: `bytes` that end (or begin) at a page's
-/// edge, with `unmapped_zone_bytes` of unmapped addresses beyond. Its other side is mapped for at
+/// edge, with `unmapped_zone_bytes` of unmapped addresses beyond (where the process has fewer to
+/// give, a page): a wild access must not meet other memory. Its other side is mapped for at
 /// most as many bytes again, or a page. It is valid until this OS thread asks for the slot again,
 /// and holds undefined contents.
 /// **Errors** nullptr when there is not enough.
 std::byte* buffer_region(std::size_t slot, std::size_t bytes, Edge edge);
-constexpr std::size_t unmapped_zone_bytes = std::size_t{1} << 20;
+constexpr std::size_t unmapped_zone_bytes = std::size_t{1} << 30;
 
 /// A buffer of a call, as reports name it.
 struct NamedBuffer {

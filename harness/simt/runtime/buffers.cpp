@@ -15,6 +15,9 @@
 namespace gradverify::simt {
 namespace {
 
+/// A fault further away than this is not told as one of a buffer: it may be any buffer's.
+constexpr std::uintptr_t near_bytes = std::uintptr_t{1} << 20;
+
 class Slot {
   public:
     std::byte* region(std::size_t bytes, Edge edge) {
@@ -24,6 +27,7 @@ class Slot {
         Mapping& mapping = mappings_[which];
         const std::size_t mapped = page_size_bytes() << which;
         if (!mapping) mapping = map_guarded(mapped, unmapped_zone_bytes);
+        if (!mapping) mapping = map_guarded(mapped);  // where addresses are limited
         if (!mapping) return nullptr;
         const std::size_t before = edge == Edge::end ? mapped - bytes : 0;
         return reinterpret_cast<std::byte*>(mapping.get() + before);
@@ -128,7 +132,7 @@ std::int64_t element_of(const NamedBuffer& piece, const void* address) {
 }
 
 std::string element_text(const void* address) {
-    const NamedBuffer* buffer = nearest(named_buffers(), address, unmapped_zone_bytes);
+    const NamedBuffer* buffer = nearest(named_buffers(), address, near_bytes);
     if (buffer == nullptr) return "";
     const std::int64_t element = element_of(*buffer, address);
     const auto elements = static_cast<std::int64_t>(buffer->end - buffer->begin) /

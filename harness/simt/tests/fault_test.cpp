@@ -2,8 +2,11 @@
 // A fault in a kernel ends its launch with an error that says what, where and who.
 #include <doctest/doctest.h>
 
+#include <sys/mman.h>
+
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "harness/simt/faults/source_line.hpp"
 #include "harness/simt/tests/device_run.hpp"
@@ -160,6 +163,21 @@ TEST_CASE("regions keep apart, keep their edge, and are mapped once") {
     CHECK(reinterpret_cast<std::uintptr_t>(buffer_region(0, 256, Edge::begin)) % 4096 == 0);
     std::memset(large, 1, 100 * 4096);
     CHECK(buffer_region(2, std::size_t{1} << 50, Edge::end) == nullptr);
+}
+
+TEST_CASE("nothing is mapped for a long way around a buffer, whatever is mapped later") {
+    constexpr std::size_t far_bytes = std::size_t{1} << 29, neighbour_bytes = std::size_t{1} << 24;
+    const auto* const begin = reinterpret_cast<char*>(buffer_region(3, 4096, Edge::end));
+    std::vector<char*> others;
+    for (int i = 0; i < 32; ++i) {
+        auto* const other = static_cast<char*>(mmap(
+            nullptr, neighbour_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+        REQUIRE(other != MAP_FAILED);
+        const auto away = static_cast<std::size_t>(other > begin ? other - begin : begin - other);
+        CHECK(away > far_bytes);
+        others.emplace_back(other);
+    }
+    for (char* other : others) munmap(other, neighbour_bytes);
 }
 
 }  // namespace gradverify::simt
