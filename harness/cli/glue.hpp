@@ -25,8 +25,10 @@ struct GlueArgument {
 struct GlueMatch {
     const PassSpec* pass = nullptr;
     std::vector<GlueArgument>
-        arguments;  ///< without the last ones that have a default and no match
+        arguments;                     ///< without the last ones that have a default and no match
+    std::vector<std::string> results;  ///< the outputs that it returns, in the pass's order
     std::vector<std::string> unmatched_outputs;
+    std::vector<std::string> unused;  ///< tensors and parameters of the pass that no argument is
 
     /// The better one has the higher.
     int score() const;

@@ -159,6 +159,12 @@ bool is_head(std::string_view head) {
            std::string_view("*&>").find(head.back()) != std::string_view::npos;
 }
 
+Results results_of(std::string_view head) {
+    if (!has_word(head, "Tensor")) return Results::none;
+    if (has_word(head, "tuple") || has_word(head, "pair")) return Results::tuple;
+    return has_word(head, "vector") || has_word(head, "array") ? Results::list : Results::tensor;
+}
+
 std::optional<Signature> signature_at(std::string_view text, std::size_t at,
                                       std::string_view name) {
     const std::size_t open = text.find_first_not_of(" \t\n\r", at + name.size());
@@ -174,7 +180,8 @@ std::optional<Signature> signature_at(std::string_view text, std::size_t at,
                         .parameters = {},
                         .is_kernel = has_word(head, "__global__"),
                         .is_template = has_word(head, "template"),
-                        .gives_status = has_word(head, "cudaError_t") || has_word(head, "int")};
+                        .gives_status = has_word(head, "cudaError_t") || has_word(head, "int"),
+                        .results = results_of(head)};
     for (const std::string_view part : split_at_commas(text.substr(open + 1, close - open - 2)))
         if (part != "void") signature.parameters.push_back(parameter_of(part));
     return signature;
@@ -192,6 +199,13 @@ bool takes_data(const Signature& signature) {
 }
 
 }  // namespace
+
+bool Signature::is_of_extension() const {
+    return results != Results::none ||
+           std::ranges::any_of(parameters, [](const SignatureParameter& parameter) {
+               return has_word(parameter.type, "Tensor");
+           });
+}
 
 std::optional<Signature> signature_of(std::string_view text, std::string_view name) {
     if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos)

@@ -15,12 +15,23 @@ struct SignatureParameter {
     bool has_default = false;
 };
 
+/// What a function of a PyTorch extension returns.
+enum class Results {
+    none,
+    tensor,
+    list,   ///< `std::vector<at::Tensor>`, an array
+    tuple,  ///< `std::tuple<at::Tensor, at::Tensor>`, a pair
+};
+
 struct Signature {
     std::string name;
     std::vector<SignatureParameter> parameters;
     bool is_kernel = false;     ///< `__global__`
     bool is_template = false;   ///< some of its template's arguments may have to be written
     bool gives_status = false;  ///< `int` or `cudaError_t`
+    Results results = Results::none;
+
+    bool is_of_extension() const;
 };
 
 /// Its definition, or else a declaration. A namespace before the name is not looked at. Nothing

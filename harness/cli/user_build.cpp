@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -26,6 +28,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::array<std::string_view, 4> extension_headers{"torch/", "ATen/", "c10/",
+                                                            "harness/torch.hpp"};
+
 /// Whether one of the other files includes this one, so that it is not built by itself.
 bool is_included(const std::string& file, const std::vector<std::string>& files) {
     const std::string name = fs::path(file).filename();
@@ -35,6 +40,17 @@ bool is_included(const std::string& file, const std::vector<std::string>& files)
         return std::ranges::any_of(split(text, '\n'), [&](std::string_view line) {
             const auto included = included_in(line);
             return included && fs::path(included->substr(1)).filename() == name;
+        });
+    });
+}
+
+/// Whether the file is one of a PyTorch extension, which an operator of the user's is not.
+bool is_of_extension(const std::string& file) {
+    const std::string text = read_file(file).value_or("");
+    return std::ranges::any_of(split(text, '\n'), [&](std::string_view line) {
+        const std::string included = included_in(line).value_or("");
+        return std::ranges::any_of(extension_headers, [&](std::string_view header) {
+            return included.substr(included.empty() ? 0 : 1).starts_with(header);
         });
     });
 }
@@ -64,8 +80,15 @@ std::string project_of(const UserFiles& given) {
         "project(user_files LANGUAGES CXX)\n"
         "find_package(gradverify REQUIRED)\n"
         "gradverify_add_executable(gradverify";
-    for (const std::string& file : absolute(files)) text += "\n    " + bracketed(file);
-    text += ")\n";
+    const auto extension = std::stable_partition(
+        files.begin(), files.end(), [](const std::string& file) { return !is_of_extension(file); });
+    const auto add = [&](auto begin, auto end) {
+        for (const std::string& file : absolute({begin, end})) text += "\n    " + bracketed(file);
+    };
+    add(files.begin(), extension);
+    if (extension != files.end()) text += "\n    KERNELS";
+    add(extension, files.end());
+    text += extension == files.end() ? ")\n" : "\n    TORCH)\n";
     add_command(text, "target_include_directories", absolute(given.includes));
     add_command(text, "target_compile_definitions", given.definitions);
     std::vector<std::string> libraries = given.libraries;
@@ -205,7 +228,12 @@ class BuildOutput {
                line.starts_with("Consolidate compiler generated dependencies");
     }
     void keep() {
-        if (said_.find(saying_) == std::string::npos) said_ += saying_;
+        // Each device has a folder of its own for the headers that files begin with.
+        std::string same;
+        for (const std::string_view line : split(saying_, '\n'))
+            if (line.find("/gradverify_prefix/") == std::string_view::npos)
+                same += std::string(line) + '\n';
+        if (known_.insert(std::move(same)).second) said_ += saying_;
         saying_.clear();
     }
     void show(std::string_view line) {
@@ -220,6 +248,7 @@ class BuildOutput {
     }
 
     std::string said_, saying_;
+    std::set<std::string> known_;
     bool is_terminal_ = ::isatty(STDERR_FILENO) != 0, has_shown_ = false, is_command_ = false;
 };
 

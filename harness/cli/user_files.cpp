@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> building_verbs{"list", "check", "judge", "repro",
                                                          "bench"};
-/// Takes a .cu file as it is, and operators from C++ files.
+/// Takes its first file as it is, and operators from C++ files.
 constexpr std::string_view drafting_verb = "new";
 
 /// Those of the files that the command has built.
@@ -27,6 +27,16 @@ std::vector<std::string_view> endings_built_for(const std::vector<std::string>& 
             return {".cu", ".cpp", ".cc", ".cxx"};
     }
     return {};
+}
+
+/// Where the file stands whose launcher is drafted; behind the end for other verbs. All options of
+/// the verb have values.
+std::size_t place_of_draft(const std::vector<std::string>& words) {
+    std::size_t at =
+        static_cast<std::size_t>(std::ranges::find(words, drafting_verb) - words.begin()) + 1;
+    while (at < words.size() && words[at].starts_with("-"))
+        at += words[at].find('=') == std::string::npos ? 2 : 1;
+    return at;
 }
 
 }  // namespace
@@ -62,6 +72,7 @@ CommandWords::CommandWords(std::vector<std::string> all) {
         {{"--include", &files.includes},
          {"--define", &files.definitions},
          {"--link", &files.libraries}}};
+    const std::size_t draft = place_of_draft(all);
     for (std::size_t i = 0; i < all.size(); ++i) {
         const std::string& word = all[i];
         const auto option = std::ranges::find_if(options, [&](const auto& known) {
@@ -71,7 +82,7 @@ CommandWords::CommandWords(std::vector<std::string> all) {
             const bool is_apart = word == option->first;
             if (is_apart && i + 1 == all.size()) throw UsageError(word + " needs a value");
             option->second->push_back(is_apart ? all[++i] : word.substr(option->first.size() + 1));
-        } else if (is_file_name(word)) {
+        } else if (is_file_name(word) && i != draft) {
             if (!std::filesystem::is_regular_file(word))
                 throw UsageError("there is no file " + word);
             if (std::ranges::find(files.files, word) == files.files.end())

@@ -87,6 +87,7 @@ expect 0 out 'not used yet: labels, probs, loss, call.n, call.v' \
     new relu.cu --launcher relu_backward --operator softmax_cross_entropy --pass forward \
     --output other.cu
 holds 'what is missing is to be filled in' grep -q FILL_IN_inp_grad other.cu
+holds 'and what nothing yields' grep -q 'FILL_IN_loss;' other.cu
 
 # Built, then found as it is.
 files=(relu.cu relu_glue.cu "${built_with[@]}" --device cpu)
@@ -112,6 +113,42 @@ expect 0 out 'leaky_backward as a kernel of leaky_relu.grad_x' \
 expect 1 out '^FAILED leaky_relu.grad_x/leaky_backward' \
     check leaky.cu leaky_glue.cu leaky_relu.cpp --device cpu --cases 20
 
+# A PyTorch extension: a launcher in C++, the kernel in another file, a result that is returned.
+cat >extension.cu <<'TEXT'
+#include <torch/extension.h>
+__global__ void relu(const float* dy, const float* x, float* dx, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) dx[i] = x[i] > 0 ? dy[i] : 0;
+}
+void relu_cuda(at::Tensor dy, at::Tensor x, at::Tensor dx) {
+    const int n = dx.numel();
+    relu<<<(n + 31) / 32, 32, 0, at::cuda::getCurrentCUDAStream()>>>(
+        dy.data_ptr<float>(), x.data_ptr<float>(), dx.data_ptr<float>(), n);
+}
+TEXT
+cat >binding.cpp <<'TEXT'
+#include <torch/extension.h>
+void relu_cuda(at::Tensor dy, at::Tensor x, at::Tensor dx);
+at::Tensor relu_backward(at::Tensor grad_output, at::Tensor x) {
+    at::Tensor dx = torch::empty_like(x);
+    relu_cuda(grad_output, x, dx);
+    return dx;
+}
+std::vector<at::Tensor> norm_backward(at::Tensor grad_output, at::Tensor x, at::Tensor weight);
+std::tuple<at::Tensor, at::Tensor> norm(at::Tensor x, at::Tensor weight);
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("relu_backward", &relu_backward); }
+TEXT
+expect 0 out 'relu_backward as a kernel of relu.grad_input' \
+    new binding.cpp --launcher relu_backward --operator relu
+expect 0 out '6 rows: 6 passed' check extension.cu binding.cpp binding_glue.cu --device cpu --cases 20
+expect 0 out 'guessed: the results are dx, dgamma, dbeta, in this order' \
+    new binding.cpp --launcher norm_backward --operator layer_norm --output norm.cu
+holds 'a result of several is given its tensor' grep -q \
+    'call.dgamma.tensor().copy_(results\[1\]);' norm.cu
+expect 0 out 'as a kernel of layer_norm.forward' \
+    new binding.cpp --launcher norm --operator layer_norm --output tuple.cu
+holds 'as is one of a tuple' grep -q 'call.mean.tensor().copy_(std::get<1>(results));' tuple.cu
+
 # Words and code that are wrong.
 expect 2 err 'there is no file nope.cu' check nope.cu
 expect 2 err 'are about files to build, and none is named' check --include ../include
@@ -120,6 +157,8 @@ expect 2 err 'relu.cu:4:.*THREADS|block.h:1:.*THREADS' check relu.cu relu_glue.c
     --include ../include
 holds 'what the compiler said of both variants is said once' \
     test "$(grep -c 'error: ' err)" -eq 1
+holds 'nor is the way to the headers that each begins with' \
+    test "$(grep -c 'gradverify_prefix' err)" -le 1
 holds 'the tool that ran it says nothing' test "$(grep -cE 'ninja|FAILED|make' err)" -eq 0
 
 printf '%d checks, %d failures\n' "$checks" "$failures"

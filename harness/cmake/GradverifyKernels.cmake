@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# gradverify_add_executable(<target> <file>... [CUDA_ONLY <file.cu>...] [CPU_HEADERS <folder>...]
-# [TORCH]): makes gradverify over these files: .cu files are kernels, as in one call of gradverify_add_kernels,
-# others (operators) sources.
+# gradverify_add_executable(<target> <file>... [KERNELS <file>...] [CUDA_ONLY <file.cu>...]
+# [CPU_HEADERS <folder>...] [TORCH]): makes gradverify over these files: .cu files and those behind
+# KERNELS (an extension's .cpp) are kernels, as in one call of gradverify_add_kernels, others
+# (operators) sources.
 #
 # gradverify_add_kernels(<target> <file.cu>... [CUDA_ONLY <file.cu>...] [CPU_HEADERS <folder>...]
 # [TORCH]): builds each file for every device, those behind CUDA_ONLY for the device cuda alone, and adds it to
@@ -43,10 +44,11 @@ set(GRADVERIFY_LANGUAGE_LEVEL "${CMAKE_CURRENT_LIST_DIR}/language_level.sh" CACH
     "Says nvcc the language level of a kernel file")
 
 function(gradverify_add_executable target)
-    cmake_parse_arguments(PARSE_ARGV 1 files "TORCH" "" "CUDA_ONLY;CPU_HEADERS")
+    cmake_parse_arguments(PARSE_ARGV 1 files "TORCH" "" "KERNELS;CUDA_ONLY;CPU_HEADERS")
     set(sources ${files_UNPARSED_ARGUMENTS})
     set(kernels ${sources})
     list(FILTER kernels INCLUDE REGEX "\\.cu$")
+    list(APPEND kernels ${files_KERNELS})
     list(FILTER sources EXCLUDE REGEX "\\.cu$")
     if(NOT sources AND NOT kernels AND NOT files_CUDA_ONLY)
         message(FATAL_ERROR "gradverify_add_executable(${target}): no file given")
