@@ -131,6 +131,7 @@ class Random {
 /// A barrier of PTX's bar.sync that some threads of a block have reached.
 struct NamedBarrier {
     unsigned arrived = 0;
+    bool is_of_block = false;            ///< waits for all threads that have not exited
     std::vector<std::uint16_t> waiting;  ///< positions
 };
 constexpr unsigned named_barriers = 16;
@@ -263,6 +264,7 @@ class Executor : private BlockThreads {
     void first_at_barrier(unit::Place place);
     void last_at_barrier();
     void release_barrier();
+    void release_named_barrier(NamedBarrier& barrier);
     static void begin_or_end_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,
                                         unsigned source_lane, unit::Place place);
     void release_lanes(unsigned warp, unsigned lanes);

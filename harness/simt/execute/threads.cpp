@@ -156,6 +156,8 @@ void Executor::thread_exited() {
     const unsigned released = warps_[rank / warp_lanes].exit(rank % warp_lanes);
     if (released != 0) release_lanes(rank / warp_lanes, released);
     if (barrier_arrived_ > 0 && barrier_arrived_ == live_ && !at_grid_barrier_) release_barrier();
+    for (NamedBarrier& barrier : named_barriers_)
+        if (barrier.is_of_block && barrier.arrived == live_) release_named_barrier(barrier);
     if (std::exchange(cluster_arrival_[rank], 0) == cluster_phase_) --cluster_arrived_;
     leave_cluster_early(1);
 }
@@ -184,7 +186,6 @@ void Executor::barrier(unit::Place place) {
 
 void Executor::named_barrier(unsigned id, unsigned count, bool waits, unit::Place place) {
     if (fast_) leave_fast_mode(place);
-    if (count == 0) count = threads_;
     if (id >= named_barriers || count % warp_lanes != 0 || count > max_block_threads) {
         trap(cudaErrorIllegalInstruction,
              {"a barrier whose number is not below 16, or whose threads are not whole warps"},
@@ -194,16 +195,21 @@ void Executor::named_barrier(unsigned id, unsigned count, bool waits, unit::Plac
     if (detecting != nullptr) [[unlikely]]
         detecting->arrive_at_named_barrier(id);
     current_->wait = {place.file, place.line, 0};
-    if (++barrier.arrived == count) {
-        for (const std::uint16_t position : barrier.waiting) ready_.insert(position);
-        barrier = {};
-        yields_without_progress_ = 0;
+    barrier.is_of_block = count == 0;
+    if (++barrier.arrived == (count == 0 ? live_ : count)) {
+        release_named_barrier(barrier);
     } else if (waits) {
         barrier.waiting.push_back(static_cast<std::uint16_t>(running_));
         stop_thread();
     }
     if (waits && detecting != nullptr) [[unlikely]]
         detecting->leave_named_barrier(id);
+}
+
+void Executor::release_named_barrier(NamedBarrier& barrier) {
+    for (const std::uint16_t position : barrier.waiting) ready_.insert(position);
+    barrier = {};
+    yields_without_progress_ = 0;
 }
 
 int Executor::barrier_vote(unit::BarrierVote vote, int predicate, unit::Place place) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The grammar of an asm string (PTX ISA, 4 and 5): scopes, register declarations, labels, guards
 // and operands. Names become C++ variables of the asm statement.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cctype>
@@ -53,11 +54,17 @@ class Parser {
     PtxProgram run() {
         for (skip_space(); at_ < text_.size(); skip_space()) statement();
         if (scopes_.size() != 1) fail();
+        find_labels();
+        if (!branches_.empty()) fail();
         return std::move(program_);
     }
 
   private:
-    using Scope = std::map<std::string, PtxOperand, std::less<>>;
+    struct Scope {
+        std::map<std::string, PtxOperand, std::less<>> registers;
+        std::map<std::string, std::string> labels;  ///< and their names in C++
+        std::size_t first_branch = 0;               ///< in branches_
+    };
 
     char peek(std::size_t ahead = 0) const {
         return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
@@ -102,16 +109,17 @@ class Parser {
 
     void statement() {
         begin_ = at_;
-        if (take('{')) return scopes_.emplace_back(), void();
+        if (take('{')) return scopes_.push_back({{}, {}, branches_.size()});
         if (take('}')) {
             if (scopes_.size() == 1) fail();
+            find_labels();
             return scopes_.pop_back();
         }
         if (take(';')) return;
         if (peek() == '.') return directive();
         PtxStatement next;
         if (is_label()) {
-            next.label = label(word());
+            next.label = declare_label(word());
             expect(':');
             program_.statements.push_back(next);
             return;
@@ -125,11 +133,12 @@ class Parser {
         const bool is_branch = next.parts[0] == "bra";
         skip_space();
         while (peek() != ';' && at_ < text_.size()) {
-            next.operands.push_back(is_branch ? PtxOperand{.text = label(word())} : operand());
+            next.operands.push_back(is_branch ? PtxOperand{.text = word()} : operand());
             if (!take(',')) break;
         }
         skip_space();
         if (at_ < text_.size() && peek() != '}') expect(';');
+        if (is_branch) branches_.push_back(program_.statements.size());
         program_.statements.push_back(std::move(next));
     }
 
@@ -141,9 +150,25 @@ class Parser {
         return name_end > at_ && end < text_.size() && text_[end] == ':' &&
                text_.substr(end, 2) != "::";
     }
-    /// Labels are of the scope in PTX, but no asm string has the same twice.
-    std::string label(const std::string& name) const {
-        return "gradverify_label_" + number_ + "_" + name;
+    std::string declare_label(const std::string& name) {
+        std::string cpp =
+            "gradverify_label_" + number_ + "_" + std::to_string(labels_++) + "_" + name;
+        if (!scopes_.back().labels.emplace(name, cpp).second) fail();
+        return cpp;
+    }
+    /// A branch may stand before its label, and in a scope within the label's.
+    void find_labels() {
+        const Scope& scope = scopes_.back();
+        const auto first = branches_.begin() + static_cast<std::ptrdiff_t>(scope.first_branch);
+        const auto found = [&](std::size_t branch) {
+            std::vector<PtxOperand>& operands = program_.statements[branch].operands;
+            if (operands.size() != 1) fail();
+            const auto label = scope.labels.find(operands[0].text);
+            if (label == scope.labels.end()) return false;
+            operands[0].text = label->second;
+            return true;
+        };
+        branches_.erase(std::remove_if(first, branches_.end(), found), branches_.end());
     }
 
     /// `.reg .b32 x, y, r<4>;`. Others have no effect (.pragma), or are not served.
@@ -176,7 +201,7 @@ class Parser {
     }
     void declare(const std::string& name, const std::string& type) {
         std::string cpp = "gradverify_" + number_ + "_" + std::to_string(program_.registers.size());
-        scopes_.back()[name] = {.text = cpp, .is_register = true};
+        scopes_.back().registers[name] = {.text = cpp, .is_register = true};
         program_.registers.push_back({type, std::move(cpp)});
     }
 
@@ -242,8 +267,8 @@ class Parser {
         if (name == "_") return {.kind = PtxOperand::Kind::sink};
         if (name == "WARP_SZ") return {.text = "gvp::Integer{32}"};
         for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-            const auto found = scope->find(name);
-            if (found != scope->end()) return found->second;
+            const auto found = scope->registers.find(name);
+            if (found != scope->registers.end()) return found->second;
         }
         if (!percent) fail();
         if (take('.')) name += "." + word();
@@ -300,6 +325,8 @@ class Parser {
     const std::string& number_;
     std::size_t at_ = 0, begin_ = 0;
     std::vector<Scope> scopes_;
+    std::vector<std::size_t> branches_;  ///< statements whose label is not found yet
+    int labels_ = 0;
     PtxProgram program_;
 };
 

@@ -67,6 +67,43 @@ CONSTRUCT(ptx_named_barriers) {
     report.equal("handed over", out.host(), [](int i) { return unsigned(i) * 3; });
 }
 
+/// Warp 2 ends without a word; what is left of the block meets.
+__global__ void hand_over_without(unsigned* out) {
+    __shared__ unsigned value[64];
+    const unsigned i = threadIdx.x;
+    if (i >= 64) return;
+    value[i] = i * 3;
+    asm volatile("bar.sync 1;" ::: "memory");
+    out[i] = value[63 - i];
+}
+CONSTRUCT(ptx_named_barriers_of_the_block) {
+    Array<unsigned> out(64);
+    hand_over_without<<<2, 96>>>(out);
+    report.equal("handed over", out.host(), [](int i) { return 3u * (63 - unsigned(i)); });
+}
+
+/// A label is of its scope; the branch to `out` leaves its own.
+__global__ void branch_in_scopes(unsigned* out) {
+    const unsigned i = threadIdx.x;
+    unsigned got = 0;
+    asm volatile(
+        "{\n .reg .pred p;\n"
+        "{ setp.gt.u32 p, %1, 3; @p bra DONE; add.u32 %0, %0, 1; DONE: add.u32 %0, %0, 10; }\n"
+        "{ setp.gt.u32 p, %1, 5; @p bra DONE; add.u32 %0, %0, 100; DONE: add.u32 %0, %0, 1000; "
+        "@!p bra OUT; }\n"
+        "add.u32 %0, %0, 10000;\n"
+        "OUT: add.u32 %0, %0, 100000; }"
+        : "+r"(got)
+        : "r"(i));
+    out[i] = got;
+}
+CONSTRUCT(ptx_labels_of_scopes) {
+    Array<unsigned> out(8);
+    branch_in_scopes<<<1, 8>>>(out);
+    report.equal("branches", out.host(),
+                 [](int i) { return 101010u + (i > 3 ? 0u : 1u) + (i > 5 ? 10000u : 100u); });
+}
+
 __global__ void access_memory(const unsigned* in, unsigned* out, float* sums) {
     const unsigned i = threadIdx.x;
     unsigned a, b, c, d;
