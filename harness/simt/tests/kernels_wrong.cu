@@ -2,6 +2,8 @@
 // Kernels that are wrong in one way each. A comment on the wrong lines names the launcher.
 #include <cuda_runtime.h>
 
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
 #include <mma.h>
 #include <cub/cub.cuh>
 #include <cuda/barrier>
@@ -11,6 +13,7 @@
 
 #include "harness/simt/tests/launcher.hpp"
 
+namespace cg = cooperative_groups;
 namespace wmma = nvcuda::wmma;
 using Factor = wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major>;
 
@@ -350,6 +353,25 @@ __global__ void one_stage_too_few(float* data) {
     data[i] = sum;
 }
 LAUNCHER(async_one_stage_too_few) { one_stage_too_few<<<1, 32>>>(call.data); }
+
+__global__ void group_copy_without_wait(float* data) {
+    __shared__ __align__(16) float stage[64];
+    const auto block = cg::this_thread_block();
+    cg::memcpy_async(block, stage, data, sizeof stage);  // line: group_copy_without_wait
+    block.sync();
+    data[threadIdx.x] = stage[63 - threadIdx.x];  // line: group_copy_without_wait
+}
+LAUNCHER(group_copy_without_wait) { group_copy_without_wait<<<1, 64>>>(call.data); }
+
+__global__ void group_copy_waits_early(float* data) {
+    __shared__ float stage[64];
+    const auto block = cg::this_thread_block();
+    cg::memcpy_async(block, stage, 32, data, 64);
+    cg::memcpy_async(block, stage + 32, data + 32, 128);  // line: group_copy_waits_early
+    cg::wait_prior<1>(block);
+    data[threadIdx.x] = stage[63 - threadIdx.x];  // line: group_copy_waits_early
+}
+LAUNCHER(group_copy_waits_early) { group_copy_waits_early<<<1, 64>>>(call.data); }
 
 // Half of the warps leave a barrier of their own, and read what the others wrote.
 __global__ void barrier_of_half(float* data) {
