@@ -228,7 +228,7 @@ function(gradverify_compile_cpu target source stem device cpu_headers)
     # The warnings are off that nvcc does not give for device code (`threadIdx.x < n`).
     set(flags ${cxx_flags} -O2 -g1 -fPIC -fvisibility=hidden -fno-strict-aliasing
         -ffp-contract=off -fstack-clash-protection ${more_flags} -Wno-unknown-pragmas
-        -Wno-unused-function -Wno-sign-compare)
+        -Wno-unused-function -Wno-sign-compare -Wno-psabi)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         list(APPEND flags -fno-gnu-unique)  # a unique symbol cannot be made local
     else()

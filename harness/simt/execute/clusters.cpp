@@ -9,8 +9,7 @@
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/faults/source_line.hpp"
-#include "harness/simt/ptx/async_copies.hpp"
-#include "harness/simt/ptx/warpgroup_products.hpp"
+#include "harness/simt/ptx/bulk_copies.hpp"
 #include "harness/simt/races/detector.hpp"
 
 namespace gradverify::simt {
@@ -135,7 +134,7 @@ void Executor::complete_cluster_barrier() {
     if (cluster_arrived_ == 0 || cluster_arrived_ != cluster_live_) return;
     cluster_arrived_ = 0;
     ++cluster_phase_;
-    yields_without_progress_ = yields_of_grid_ = 0;
+    thread_got_on();
     if (detecting != nullptr) detecting->cluster_barrier_released();
     release_cluster_waiting();
     for (auto& block : waiting_blocks_) spinning_blocks_.push_back(std::move(block));
@@ -150,11 +149,26 @@ void Executor::release_cluster_waiting() {
     cluster_waiting_.clear();
 }
 
+bool Executor::can_go_on(const ParkedBlock& block) const {
+    const BlockThreads& threads = block.threads;
+    const std::vector<std::uint16_t>& waiting = threads.cluster_waiting_;
+    return !threads.ready_.is_empty() ||
+           (!waiting.empty() &&
+            threads.cluster_arrival_[threads.order_[waiting[0]].rank] != cluster_phase_) ||
+           BulkCopies::of_block(block.rank).has_late();
+}
+
+bool Executor::another_block_can_go_on() const {
+    return cluster_size_ > 1 && (blocks_begun_ % cluster_size_ != 0 ||
+                                 std::ranges::any_of(spinning_blocks_, [&](const auto& block) {
+                                     return can_go_on(*block);
+                                 }));
+}
+
 /// What others of the cluster still read of its memory is wrong.
 void Executor::end_cluster_block() {
     if (fast_) leave_cluster_early(threads_);
-    AsyncCopies::of_this_thread().end_block();
-    WarpgroupProducts::of_this_thread().end_block();
+    end_asynchronous_copies();
     shared().poison();
     if (detecting != nullptr) detecting->end_cluster_block();
 }

@@ -37,9 +37,6 @@ void gradverify_simt_arrive(const char* file, int line) {
 void gradverify_simt_fence() {
     if (detecting != nullptr) detecting->fence();
 }
-void gradverify_simt_fence_proxies() {
-    if (detecting != nullptr) detecting->fence_proxies();
-}
 void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, const void* pc) {
     if (detecting == nullptr) return;
     detecting->access({.address = number(address),

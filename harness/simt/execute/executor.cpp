@@ -12,6 +12,7 @@
 #include "gradverify_simt/runtime.hpp"
 #include "harness/simt/faults/source_line.hpp"
 #include "harness/simt/ptx/async_copies.hpp"
+#include "harness/simt/ptx/bulk_copies.hpp"
 #include "harness/simt/ptx/warpgroup_products.hpp"
 #include "harness/simt/races/detector.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
@@ -215,6 +216,7 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     for (state.cluster_rank = 0; state.cluster_rank < cluster_size_; ++state.cluster_rank) {
         AsyncCopies::of_this_thread().begin_launch(schedule_, launches_scheduled_);
         WarpgroupProducts::of_this_thread().begin_launch(schedule_, launches_scheduled_);
+        BulkCopies::of_this_thread().begin_launch(schedule_, launches_scheduled_);
     }
     state.cluster_rank = 0;
     begin_block();
@@ -222,7 +224,8 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     state.thread = *state.next++;
     current_ = &fibers_.take_prepared();
     switch_fiber_elsewhere(main_, *current_, false);
-    AsyncCopies::of_this_thread().end_block();
+    // Of an abandoned launch, nothing is waited for any more.
+    if (!std::exchange(is_abandoned_, false) && cluster_size_ == 1) end_asynchronous_copies();
     if (detector != nullptr) accesses_checked += detector->end_launch();
     detecting = nullptr;
     current_ = &main_;
@@ -249,7 +252,7 @@ void Executor::set_dimensions(const unit::LaunchConfig& config) {
     // A spinning thread must give way where it does when the launch is replayed.
     unit::atomics_left = 0;
     spin_block_ = 0;
-    yields_without_progress_ = yields_of_grid_ = 0;
+    thread_got_on();
 
     if (is_random(schedule_.threads) || is_random(schedule_.blocks)) {
         random_ = Random(Random(schedule_.seed ^ (launches_scheduled_ << 20)).next());
@@ -317,13 +320,21 @@ void Executor::count_block() {
     blocks->store(blocks->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
+void Executor::end_asynchronous_copies() {
+    AsyncCopies::of_this_thread().end_block();
+    WarpgroupProducts::of_this_thread().end_block();
+    BulkCopies::of_this_thread().end_block();
+}
+
 void Executor::begin_block() {
+    // Blocks of a cluster end theirs as they end, since others may run between.
+    if (cluster_size_ == 1) end_asynchronous_copies();
     count_block();
     if (blocks_begun_ % cluster_size_ == 0) begin_cluster();
     set_block_index();
     enter_block();
-    AsyncCopies::of_this_thread().end_block();
-    WarpgroupProducts::of_this_thread().end_block();
+    // What others have begun for it before it could know of them is lost.
+    if (cluster_size_ > 1) BulkCopies::of_this_thread().forget();
     ++blocks_begun_;
     draw_order();
     if (detecting != nullptr) [[unlikely]]

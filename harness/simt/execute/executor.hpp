@@ -137,6 +137,13 @@ struct NamedBarrier {
 constexpr unsigned named_barriers = 16;
 constexpr unsigned warpgroup_threads = 128;
 
+/// A thread that waits for asynchronous work to end at a key.
+struct SuspendedThread {
+    unsigned position;
+    std::uintptr_t key;
+    bool* is_woken;
+};
+
 /// The threads of one block: who is where, and who can go on.
 struct BlockThreads {
     // What every switch touches, in few cache lines.
@@ -159,7 +166,10 @@ struct BlockThreads {
     std::vector<std::uint16_t> cluster_waiting_;  ///< positions
     /// The phase of the cluster's barrier at which a thread has arrived without waiting; 0: none.
     std::array<std::uint32_t, max_block_threads> cluster_arrival_{};
+    std::vector<SuspendedThread> suspended_;
     bool at_grid_barrier_ = false;  ///< this block's threads wait at the grid's barrier
+
+    void wake(std::uintptr_t key);
 };
 
 /// A block that was left because its threads wait for other blocks, or one of them spins. Of a
@@ -209,6 +219,9 @@ class Executor : private BlockThreads {
     void named_barrier(unsigned id, unsigned count, bool waits, unit::Place place);
     /// Waits for the running thread's warpgroup; the last to come does `act` before all go on.
     void meet_in_warpgroup(void (*act)(unsigned warpgroup), unit::Place place);
+    /// Waits for `wake(key)`; false: it did not come, and no thread of the cluster could go on.
+    bool suspend(std::uintptr_t key, unit::Place place);
+    void wake(std::uintptr_t key);
     int barrier_vote(unit::BarrierVote vote, int predicate, unit::Place place);
     /// Static, as all arguments then fit in registers.
     static void warp_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,
@@ -245,6 +258,8 @@ class Executor : private BlockThreads {
     void set_dimensions(const unit::LaunchConfig& config);
     void begin_block();
     static void count_block();
+    /// The running block has ended, or is left.
+    static void end_asynchronous_copies();
     void set_block_index();
     void draw_order();
     void shuffle(std::uint16_t* values, unsigned count);
@@ -269,6 +284,10 @@ class Executor : private BlockThreads {
                                         unsigned source_lane, unit::Place place);
     void release_lanes(unsigned warp, unsigned lanes);
     bool release_active_masks();
+    /// When no thread can go on: ends waits that need no thread. False: it is a deadlock.
+    bool go_on();
+    bool release_suspended();
+    void thread_got_on() { yields_without_progress_ = yields_of_grid_ = timeouts_ = 0; }
 
     // Blocks of a cluster (clusters.cpp).
     SharedMemory& shared() { return *shared_memories_[unit::state.cluster_rank]; }
@@ -280,7 +299,11 @@ class Executor : private BlockThreads {
     void complete_cluster_barrier();
     void release_cluster_waiting();
     /// No thread of the running block goes on before another block does.
-    bool waits_for_cluster() const { return cluster_size_ > 1 && !cluster_waiting_.empty(); }
+    bool waits_for_cluster() const {
+        return cluster_size_ > 1 && !(cluster_waiting_.empty() && suspended_.empty());
+    }
+    bool can_go_on(const ParkedBlock& block) const;
+    bool another_block_can_go_on() const;
     /// The blocks that run at a time have all begun, and some were left.
     bool must_resume() const {
         return cluster_size_ > 1 && blocks_begun_ % cluster_size_ == 0 &&
@@ -292,6 +315,7 @@ class Executor : private BlockThreads {
     // Blocks that wait for others (grid.cpp).
     void park();
     void put_back(const ParkedBlock& block);
+    void put_next_back();
     bool resume_block();
     void leave_block();
     Fiber& take_first_ready();
@@ -309,6 +333,7 @@ class Executor : private BlockThreads {
     [[noreturn]] void abandon_launch();
     [[noreturn]] void deadlock();
     std::string who_waits() const;
+    std::string wait_text(unsigned position) const;
     std::string launch_text() const;
     std::string thread_text() const;
 
@@ -341,6 +366,7 @@ class Executor : private BlockThreads {
     std::uint64_t spin_block_ = 0;
     unsigned spin_rank_ = 0;
     std::uint64_t yields_without_progress_ = 0;
+    unsigned timeouts_ = 0;  ///< of suspended threads, since a thread got on
 
     // Cooperative launches.
     unit::Place grid_barrier_place_{};
@@ -359,7 +385,8 @@ class Executor : private BlockThreads {
     std::vector<SharedPlace> shared_places_;
 
     Fiber main_;
-    Fiber abandoned_;  ///< the left side of a switch that never returns
+    bool is_abandoned_ = false;  ///< the running launch, before its end
+    Fiber abandoned_;            ///< the left side of a switch that never returns
     FiberPool fibers_;
     std::vector<std::unique_ptr<SharedMemory>> shared_memories_;  ///< by rank in the cluster
 };

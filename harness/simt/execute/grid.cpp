@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks that wait for others, of a cooperative launch or of a cluster: one whose threads all wait,
 // or spin, is left for another: one not yet begun, then one that can go on.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/faults/source_line.hpp"
 #include "harness/simt/ptx/async_copies.hpp"
+#include "harness/simt/ptx/bulk_copies.hpp"
 #include "harness/simt/races/detector.hpp"
 
 namespace gradverify::simt {
@@ -27,7 +29,10 @@ void Executor::grid_barrier(unit::Place place) {
 void Executor::park() {
     const bool is_clustered = cluster_size_ > 1;
     // Blocks of a cluster have their own.
-    if (!is_clustered) AsyncCopies::of_this_thread().end_block();
+    if (!is_clustered) {
+        AsyncCopies::of_this_thread().end_block();
+        BulkCopies::of_this_thread().finish();
+    }
     auto block = std::make_unique<ParkedBlock>(
         ParkedBlock{*this, unit::state.block_index, unit::state.cluster_rank, unit::state.next,
                     is_clustered ? SavedShared() : shared().save()});
@@ -35,7 +40,10 @@ void Executor::park() {
     fiber_of_.fill(nullptr);
     barrier_arrived_ = 0;
     cluster_waiting_.clear();
-    const bool waits = !block->threads.cluster_waiting_.empty() && ready_.is_empty();
+    // One with a thread that waits at an mbarrier may also be woken.
+    const bool waits =
+        !block->threads.cluster_waiting_.empty() && suspended_.empty() && ready_.is_empty();
+    suspended_.clear();
     auto& where =
         std::exchange(at_grid_barrier_, false) || waits ? waiting_blocks_ : spinning_blocks_;
     where.push_back(std::move(block));
@@ -74,10 +82,25 @@ bool Executor::resume_block() {
         std::swap(spinning_blocks_, waiting_blocks_);
         yields_of_grid_ = 0;
     }
-    const std::unique_ptr<ParkedBlock> block = std::move(spinning_blocks_.front());
-    spinning_blocks_.pop_front();
-    put_back(*block);
+    put_next_back();
+    while (ready_.is_empty() && !go_on()) {
+        if (!another_block_can_go_on()) deadlock();
+        park();
+        put_next_back();
+    }
     return true;
+}
+
+void Executor::put_next_back() {
+    auto next = spinning_blocks_.begin();
+    if (cluster_size_ > 1) {
+        next = std::ranges::find_if(spinning_blocks_,
+                                    [&](const auto& block) { return can_go_on(*block); });
+        if (next == spinning_blocks_.end()) next = spinning_blocks_.begin();
+    }
+    const std::unique_ptr<ParkedBlock> block = std::move(*next);
+    spinning_blocks_.erase(next);
+    put_back(*block);
 }
 
 /// Leaves the running block; returns when the calling thread is resumed.

@@ -4,16 +4,14 @@
 #include <algorithm>
 #include <bit>
 #include <exception>
-#include <map>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "gradverify_simt/atomics.hpp"
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
+#include "harness/simt/ptx/bulk_copies.hpp"
 #include "harness/simt/races/detector.hpp"
-#include "harness/simt/races/findings.hpp"
 
 namespace gradverify::simt {
 namespace {
@@ -24,6 +22,9 @@ constexpr std::uint64_t yields_until_stuck = 100000;
 constexpr std::uint64_t yields_alone_until_stuck = 1000000;
 /// The same for blocks that are left for others.
 constexpr std::uint64_t parkings_until_stuck = 20000;
+/// A wait for asynchronous work that has ended without it this often, while no thread got on, is
+/// for ever.
+constexpr unsigned timeouts_until_stuck = 100;
 
 }  // namespace
 
@@ -71,7 +72,7 @@ constexpr std::uint64_t parkings_until_stuck = 20000;
 }
 
 [[gnu::noinline]] void Executor::resume_when_stuck() {
-    if (release_active_masks()) return stop_thread();
+    if (go_on()) return stop_thread();
     if (!waits_for_cluster()) deadlock();
     leave_block();
 }
@@ -90,6 +91,7 @@ void Executor::leave_fast_mode(unit::Place place) {
     barrier_true_ = 0;
     for (NamedBarrier& one : named_barriers_) one = {};
     for (NamedBarrier& one : warpgroup_meetings_) one = {};
+    suspended_.clear();
     for (unsigned warp = 0; warp * warp_lanes < threads_; ++warp) {
         const unsigned lanes = threads_ - warp * warp_lanes;
         warps_[warp].begin(lanes >= warp_lanes ? 0u : ~0u << lanes,
@@ -129,7 +131,7 @@ bool Executor::thread_returned() {
             start_thread();
             return true;
         }
-        if (ready_.is_empty() && !release_active_masks()) [[unlikely]] {
+        if (ready_.is_empty() && !go_on()) [[unlikely]] {
             if (!waits_for_cluster() && (!at_grid_barrier_ || barrier_arrived_ != live_))
                 deadlock();
             park();
@@ -151,7 +153,7 @@ void Executor::thread_exited() {
     fiber_of_[running_] = nullptr;
     alive_.erase(running_);
     --live_;
-    yields_without_progress_ = yields_of_grid_ = 0;
+    thread_got_on();
     const unsigned rank = unit::state.thread.rank;
     const unsigned released = warps_[rank / warp_lanes].exit(rank % warp_lanes);
     if (released != 0) release_lanes(rank / warp_lanes, released);
@@ -209,7 +211,32 @@ void Executor::named_barrier(unsigned id, unsigned count, bool waits, unit::Plac
 void Executor::release_named_barrier(NamedBarrier& barrier) {
     for (const std::uint16_t position : barrier.waiting) ready_.insert(position);
     barrier = {};
-    yields_without_progress_ = 0;
+    thread_got_on();
+}
+
+bool Executor::suspend(std::uintptr_t key, unit::Place place) {
+    if (fast_) leave_fast_mode(place);
+    current_->wait = {place.file, place.line, 0};
+    bool is_woken = false;
+    suspended_.push_back({running_, key, &is_woken});
+    stop_thread();
+    return is_woken;
+}
+
+void BlockThreads::wake(std::uintptr_t key) {
+    std::erase_if(suspended_, [&](const SuspendedThread& thread) {
+        if (thread.key != key) return false;
+        *thread.is_woken = true;
+        ready_.insert(thread.position);
+        return true;
+    });
+}
+
+void Executor::wake(std::uintptr_t key) {
+    thread_got_on();
+    BlockThreads::wake(key);
+    if (cluster_size_ > 1)
+        for (const auto& block : spinning_blocks_) block->threads.wake(key);
 }
 
 int Executor::barrier_vote(unit::BarrierVote vote, int predicate, unit::Place place) {
@@ -225,7 +252,7 @@ int Executor::barrier_vote(unit::BarrierVote vote, int predicate, unit::Place pl
     barrier_true_result_ = std::exchange(barrier_true_, 0);
     barrier_threads_result_ = barrier_arrived_;
     ready_.assign(alive_, std::exchange(barrier_arrived_, 0));
-    yields_without_progress_ = yields_of_grid_ = 0;
+    thread_got_on();
     if (detecting != nullptr) [[unlikely]]
         detecting->barrier_released();
     // A random order begins at another thread after each barrier.
@@ -290,6 +317,22 @@ bool Executor::release_active_masks() {
     return any;
 }
 
+bool Executor::release_suspended() {
+    if (suspended_.empty() || ++timeouts_ > timeouts_until_stuck) return false;
+    for (const SuspendedThread& thread : suspended_) ready_.insert(thread.position);
+    suspended_.clear();
+    return true;
+}
+
+bool Executor::go_on() {
+    if (release_active_masks()) return true;
+    BulkCopies& copies = BulkCopies::of_this_thread();
+    while (ready_.is_empty() && copies.complete_one()) {
+    }
+    if (!ready_.is_empty()) return true;
+    return !another_block_can_go_on() && release_suspended();
+}
+
 void Executor::yield() {
     unit::atomics_left = unit::atomics_before_yield;
     unit::State& state = unit::state;
@@ -301,10 +344,13 @@ void Executor::yield() {
         return;
     }
     if (fast_) leave_fast_mode(launch_place_);
-    const bool others = !ready_.is_empty() || state.next < order_end_;
+    // Without another thread, what this one waits for may be asynchronous.
+    const bool others =
+        !ready_.is_empty() || state.next < order_end_ || (!suspended_.empty() && go_on());
     ++yields_without_progress_;
     // Once round the block, it is another block's turn.
     const bool is_round = !others || yields_without_progress_ % (live_ + 1) == live_;
+    if (is_round) BulkCopies::of_this_thread().complete_one();
     const bool in_cluster = cluster_size_ > 1;
     const bool others_begin =
         in_cluster ? blocks_begun_ % cluster_size_ != 0 : blocks_begun_ < blocks_;
@@ -341,46 +387,6 @@ void Executor::give_way() {
     stop_thread();
 }
 
-/// Which threads wait where, by source line.
-std::string Executor::who_waits() const {
-    constexpr std::size_t threads_shown = 4;
-    std::map<std::string, std::vector<unsigned>> ranks_at;
-    for (unsigned i = 0; i < threads_; ++i) {
-        if (fiber_of_[i] == nullptr) continue;
-        const Wait& wait = fiber_of_[i]->wait;
-        const std::string at = line_of({wait.file, wait.line});
-        const std::string place = wait.mask == 0 ? "at the barrier of " + at
-                                                 : "at the warp collective of " + at +
-                                                       " with mask " + hex_text(wait.mask);
-        ranks_at[place].push_back(order_[i].rank);
-    }
-    std::ostringstream out;
-    unsigned waiting = 0;
-    for (auto& [place, ranks] : ranks_at) {
-        std::sort(ranks.begin(), ranks.end());
-        waiting += static_cast<unsigned>(ranks.size());
-        out << "; " << ranks.size() << (ranks.size() == 1 ? " waits " : " wait ") << place << ": ";
-        for (std::size_t i = 0; i < ranks.size() && i < threads_shown; ++i) {
-            if (i > 0) out << ", ";
-            out << text_of(by_rank_[ranks[i]].index);
-        }
-        if (ranks.size() > threads_shown) out << " ...";
-    }
-    out << "; " << threads_ - waiting << " exited";
-    return out.str();
-}
-
-[[gnu::noinline]] void Executor::record_deadlock() {
-    fail(cudaErrorLaunchTimeout, launch_text() + ": deadlock in block " +
-                                     text_of(unit::state.block_index) + " of " +
-                                     std::to_string(threads_) + " threads" + who_waits());
-}
-
-void Executor::deadlock() {
-    record_deadlock();
-    abandon_launch();
-}
-
 void Executor::abandon_launch() {
     const auto started = static_cast<std::size_t>(unit::state.next - order_.data());
     for (std::size_t i = 0; i < started; ++i) {
@@ -388,6 +394,7 @@ void Executor::abandon_launch() {
         if (fiber != nullptr && fiber != current_) forget(*fiber);
     }
     barrier_arrived_ = 0;
+    is_abandoned_ = true;
     give_back_parked_fibers();
     forget(*current_);
     current_ = &main_;

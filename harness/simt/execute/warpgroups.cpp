@@ -20,7 +20,7 @@ void Executor::meet_in_warpgroup(void (*act)(unsigned), unit::Place place) {
     act(warpgroup);
     for (const std::uint16_t position : meeting.waiting) ready_.insert(position);
     meeting = {};
-    yields_without_progress_ = 0;
+    thread_got_on();
 }
 
 }  // namespace gradverify::simt

@@ -35,6 +35,8 @@ class AsyncCopies {
     void wait(unsigned rank, unsigned groups);
     /// The same for the copies that are not committed.
     void wait_all(unsigned rank);
+    /// Completes all copies of the thread, of whatever group.
+    void complete(unsigned rank) { complete_before(threads_[rank], threads_[rank].open_group + 1); }
     /// The block has ended, or is left: what is outstanding is completed.
     void end_block() {
         if (has_copies_) [[unlikely]]

@@ -150,6 +150,7 @@ std::shared_ptr<const AsyncProduct> WarpgroupProducts::begin_in_flight(
     const Warpgroup& group, const Accumulator& sums, const ptx::WarpgroupProduct& what,
     unsigned first_rank) {
     auto product = std::make_shared<AsyncProduct>();
+    product->operation = detecting->begin_operation_of_product();
     product->pc = group.parts[0]->pc;
     product->first_rank = first_rank;
     product->reads = reads_of(what, first_rank);
@@ -176,13 +177,16 @@ void WarpgroupProducts::perform(Product& product) {
 void WarpgroupProducts::complete_before(Warpgroup& group, unsigned group_number) {
     const auto left = std::ranges::find_if(
         group.products, [&](const Product& one) { return one.group >= group_number; });
-    for (auto one = group.products.begin(); one != left; ++one) {
+    for (auto one = group.products.begin(); one != left; ++one)
         if (!one->is_done) perform(*one);
-        if (detecting != nullptr) detecting->end_product(one->in_flight);
-    }
     std::vector<Product> completed(std::move_iterator(group.products.begin()),
                                    std::move_iterator(left));
     group.products.erase(group.products.begin(), left);
+    if (detecting != nullptr) {
+        std::vector<std::shared_ptr<const AsyncProduct>> ended;
+        for (const Product& one : completed) ended.push_back(one.in_flight);
+        detecting->end_products(ended);
+    }
     for (const Product& one : completed) {
         Accumulator& sums = *one.sums;
         const bool is_used = std::ranges::any_of(

@@ -9,11 +9,9 @@ namespace gradverify::simt {
 void Detector::access_as(const AsyncWrite& write) {
     if (write.source_bytes > 0) access({write.from, write.source_bytes, write.pc, true, false});
     access({write.to, write.bytes, write.pc, false, true});
-    // No kernel fences the proxies behind cp.async.
     for_each_cell(write.to, write.to + write.bytes, [&](std::uintptr_t cell, unsigned) {
         const ShadowPage& page = shadow_.page_of(cell);
-        if (page.is_checked())
-            page.cells[Shadow::cell_index(cell)].written_at = ProxyFences::of_async_proxy;
+        if (page.is_checked()) page.cells[Shadow::cell_index(cell)].is_written_by_cp_async = true;
     });
 }
 
@@ -30,7 +28,6 @@ void Detector::end_async(const AsyncWrite& write) {
     mark_in_flight(write, false);
     access_as(write);
     // What else is in flight there stays so.
-    for (const auto& product : products_) mark_reads(*product, 0);
     for (const auto& [to, other] : in_flight_)
         if (to < write.to + write.bytes && write.to < to + other.bytes) mark_in_flight(other, true);
 }
@@ -50,7 +47,7 @@ void Detector::mark_in_flight(const AsyncWrite& write, bool in_flight) {
 }
 
 void Detector::check_in_flight(const ShadowPage& page, const Request& request) {
-    if (in_flight_.empty() && products_.empty()) return;
+    if (in_flight_.empty()) return;
     bool any = false;
     for_each_cell(request.address, request.end(), [&](std::uintptr_t cell, unsigned bytes) {
         any = any || (page.forbidden[Shadow::cell_index(cell)] & bytes * in_flight_bit) != 0;
@@ -59,7 +56,6 @@ void Detector::check_in_flight(const ShadowPage& page, const Request& request) {
     for (const auto& [to, write] : in_flight_)
         if (to < request.end() && request.address < to + write.bytes)
             return report_in_flight(write, request, page.kind);
-    if (request.writes) check_written_while_read(request, page.kind);
 }
 
 void Detector::report_in_flight(const AsyncWrite& write, const Request& request, MemoryKind kind) {

@@ -68,6 +68,7 @@ void Detector::begin_launch(const Launch& launch) {
         shared_variables_.push_back({"dynamic shared memory", dynamic, dynamic_end, 0});
     }
     happens_before_.begin_launch();
+    operations_.begin_launch();
     random_ = Random(launch.schedule.seed + launch.number).next();
     draw_accesses_left();
 }
@@ -83,6 +84,8 @@ void Detector::begin_block(bool begins_cluster) {
     const unit::State& state = unit::state;
     if (begins_cluster) {
         forget_async();
+        operations_.begin_cluster();
+        mbarriers_.clear();
         running_ranks_ = 0;
         for (unsigned rank = 0; rank < launch_.arenas.size() && launch_.arenas.size() > 1; ++rank)
             allow_shared(rank, false);
@@ -94,7 +97,6 @@ void Detector::begin_block(bool begins_cluster) {
          .begins_cluster = begins_cluster});
     if (launch_.arenas.size() > 1) allow_shared(state.cluster_rank, true);
     running_ranks_ |= 1u << state.cluster_rank;
-    proxy_fences_.begin_block();
     RegisterFences& fences = register_fences_[state.cluster_rank];
     fences.block_began_at = ++register_time_;
     fences.at.fill(fences.block_began_at);

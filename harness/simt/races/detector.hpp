@@ -10,14 +10,15 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "gradverify_simt/state.hpp"
 #include "harness/simt/execute/shared_memory.hpp"
+#include "harness/simt/races/async_operations.hpp"
 #include "harness/simt/races/findings.hpp"
 #include "harness/simt/races/happens_before.hpp"
-#include "harness/simt/races/proxies.hpp"
 #include "harness/simt/races/shadow.hpp"
 #include "harness/simt/runtime/device_memory.hpp"
 #include "harness/simt/simt.hpp"
@@ -34,6 +35,7 @@ struct AsyncProduct {
         std::uintptr_t begin, end;
         unsigned rank;  ///< of the first thread of the warp that reads
     };
+    unsigned operation;   ///< of AsyncOperations
     unsigned first_rank;  ///< of the warpgroup
     const void* pc;
     std::vector<Read> reads;
@@ -50,6 +52,8 @@ class Detector {
         const void* pc;
         bool reads, writes;
         bool is_atomic = false, is_volatile = false;
+        unsigned operation = 0;  ///< of the asynchronous proxy, by number; 0: the thread's own
+        int warp = -1;           ///< all of whose lanes ask for it; -1: the running thread does
         std::uintptr_t end() const { return address + bytes; }
     };
     struct Launch {
@@ -108,15 +112,37 @@ class Detector {
     void end_async(const AsyncWrite& write);
     /// No copy is in flight any more, as the block has ended.
     void forget_async();
-    /// The product's reads and registers are its own until `end_product`.
+    /// The product's registers are its own until it ends.
     void begin_product(const std::shared_ptr<const AsyncProduct>& product);
-    /// Its warpgroup has waited for it.
+    /// Their warpgroup has waited for them.
+    void end_products(const std::vector<std::shared_ptr<const AsyncProduct>>& products);
+    /// Nothing waits for it any more.
     void end_product(const std::shared_ptr<const AsyncProduct>& product);
     /// wgmma.fence of a warpgroup.
     void fence_registers(unsigned warpgroup);
+    // The asynchronous proxy's operations: their numbers stand for them.
+    unsigned begin_operation() { return operations_.begin(); }
+    unsigned begin_operation_of_product() { return operations_.begin_product(); }
+    void access_by_operation(const Request& request);
+    void access_mbarrier(std::uintptr_t mbarrier, const void* pc, bool makes);
+    void arrive_at_mbarrier(std::uintptr_t mbarrier, bool phase, unsigned rank);
+    void end_phase(std::uintptr_t mbarrier) { operations_.end_phase(mbarrier); }
+    void wait_for_phase(std::uintptr_t mbarrier, bool phase);
+    void complete_in_phase(unsigned operation, std::uintptr_t mbarrier) {
+        operations_.complete_in_phase(operation, mbarrier);
+    }
+    void wait_for_operation(unsigned operation, bool reads_only) {
+        operations_.wait_for(operation, unit::state.thread.rank, reads_only);
+    }
+    bool is_waited_for(unsigned operation) const { return operations_.is_waited_for(operation); }
+    /// The block has ended while the operation may still read or write its shared memory.
+    void outlives_block(const void* pc, unsigned rank);
     /// fence.proxy.async of the running thread.
-    void fence_proxies();
+    void fence_proxy() { happens_before_.fence_proxy(unit::state.thread.rank); }
     void fence() { happens_before_.fence(unit::state.thread.rank); }
+
+    /// What an access by the asynchronous proxy is of.
+    static std::string operation_text(const Access& access);
 
     // The harness's side.
     std::vector<Finding> take_findings() { return findings_.take(); }
@@ -145,8 +171,16 @@ class Detector {
         std::uintptr_t address;  ///< of the cell
         unsigned mask;
         Access now;
+        unsigned ranks = 1;  ///< threads from `now` on that ask for it together
     };
 
+    /// Whether it holds for one of the threads that ask for an access.
+    template <class Holds>
+    static bool any_asks(const CellAccess& access, Holds holds) {
+        unsigned i = 0;
+        while (i < access.ranks && !holds(access.now.rank + i)) ++i;
+        return i < access.ranks;
+    }
     void maybe_give_way() {
         if (accesses_left_ != 0 && --accesses_left_ == 0) [[unlikely]]
             give_way();
@@ -199,7 +233,7 @@ class Detector {
             cell.written = static_cast<std::uint8_t>(cell.written | now.bytes);
         }
         cell.write = now;
-        cell.written_at = proxy_fences_.now();
+        cell.is_written_by_cp_async = false;
     }
     static void remember_read(Cell& cell, const Access& now) {
         if (cell.read.segment != now.segment || cell.read.rank != now.rank) {
@@ -224,28 +258,22 @@ class Detector {
     void mark_in_flight(const AsyncWrite& write, bool in_flight);
     void access_as(const AsyncWrite& write);
     void check_written(const ShadowPage& page, const Request& request);
-    // The async proxy (proxies.cpp).
-    struct CellBytes {
-        std::uintptr_t cell;
-        unsigned mask;
-    };
-    void check_async_read(std::uintptr_t begin, std::uintptr_t end, const void* pc, unsigned rank);
-    void check_async_cell(ShadowPage& page, const CellBytes& bytes, const void* pc, unsigned rank);
-    bool is_visible_to_async_proxy(const Cell& cell, unsigned rank) const;
-    void report_unfenced(const Cell& cell, const Access& now, std::uintptr_t address);
-    void mark_reads(const AsyncProduct& product, int change);
-    void check_written_while_read(const Request& request, MemoryKind kind);
-    void report_written_while_read(const AsyncProduct& product, const Request& request,
-                                   MemoryKind kind);
     // Registers (registers.cpp).
     void check_registers(const AsyncProduct& product);
     void mark_registers(const std::vector<std::uintptr_t>& places, unsigned mark, bool set);
     void access_registers(ShadowPage& page, const Request& request);
     void report_register_in_flight(std::uintptr_t cell, const Request& request);
     void forget_products();
+    void check_pages(const Request& request);
+    void check_made(std::uintptr_t mbarrier, const void* pc);
+    bool is_operation_before(const Access& earlier, const CellAccess& access, bool earlier_writes);
+    void forget_accesses(const Request& request);
+    void check_proxies(const Cell& cell, const CellAccess& access);
+    void remember_async_read(const CellAccess& access);
+    void mark_async(const CellAccess& access);
     void read_cell(const CellAccess& access);
     void write_cell(const CellAccess& access);
-    bool is_race(const Access& earlier, const CellAccess& access) const;
+    bool is_race(const Access& earlier, const CellAccess& access, bool earlier_writes);
     std::uint32_t since(const ShadowPage& page) const {
         return page.kind == MemoryKind::shared ? happens_before_.cluster_first()
                                                : happens_before_.launch_first();
@@ -274,7 +302,8 @@ class Detector {
 
     Shadow shadow_;
     HappensBefore happens_before_;
-    ProxyFences proxy_fences_;
+    AsyncOperations operations_{happens_before_};
+    std::unordered_map<std::uintptr_t, Access> mbarriers_;  ///< of the block, and who made each
     Findings findings_;
     std::vector<NamedBuffer> shared_variables_;  ///< of the launch
     std::vector<PendingWrite> pending_;

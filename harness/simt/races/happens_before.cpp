@@ -32,7 +32,7 @@ void HappensBefore::begin_launch() {
 auto HappensBefore::own() {
     return std::tie(segment_, block_first_, block_, cluster_acquired_, clocks_, fences_,
                     warps_synchronised_, known_, last_fence_, segment_fences_, block_has_fences_,
-                    segment_has_fences_, acquired_by_thread_, acquired_by_block_);
+                    segment_has_fences_, acquired_by_thread_, acquired_by_block_, proxy_fences_);
 }
 
 struct HappensBefore::Saved {
@@ -40,7 +40,8 @@ struct HappensBefore::Saved {
                std::array<std::uint16_t, 1024>, std::array<std::uint8_t, 1024>, std::uint32_t,
                std::array<std::array<Known, 32>, 32>,
                std::array<std::shared_ptr<const Fence>, 1024>, std::shared_ptr<const SegmentFences>,
-               bool, bool, std::unordered_map<unsigned, AcquiredList>, AcquiredList>
+               bool, bool, std::unordered_map<unsigned, AcquiredList>, AcquiredList,
+               std::unordered_map<unsigned, std::vector<ProxyFence>>>
         own;
 };
 
@@ -75,6 +76,7 @@ void HappensBefore::begin_block(const BlockStart& block) {
     forget_warps();
     acquired_by_block_.clear();
     acquired_by_thread_.clear();
+    proxy_fences_.clear();
     if (!block_has_fences_) return;
     block_has_fences_ = segment_has_fences_ = false;
     fences_.fill(0);
@@ -136,6 +138,43 @@ void HappensBefore::fence(unsigned rank) {
     }
     add_acquired_by(rank, fence.acquired);
     last_fence_[rank] = std::make_shared<const Fence>(std::move(fence));
+}
+
+void HappensBefore::fence_proxy(unsigned rank) {
+    fence(rank);
+    proxy_fences_[rank].push_back({access_of(rank), last_fence_[rank]});
+}
+
+/// The write was its thread's own, and before it in program order.
+bool HappensBefore::ProxyFence::follows(const Access& write) const {
+    return write.segment < fence->segment ||
+           (write.segment == fence->segment &&
+            (write.fences < fence->count || fence->count == last_fence_count));
+}
+
+bool HappensBefore::is_proxy_fenced(const Access& write, unsigned rank) const {
+    if (const auto own = proxy_fences_.find(write.rank); own != proxy_fences_.end()) {
+        // The first that follows is the likeliest to be seen.
+        const auto first = std::ranges::partition_point(
+            own->second, [&](const ProxyFence& fence) { return !fence.follows(write); });
+        if (first != own->second.end() && is_ordered(first->at, rank)) return true;
+    }
+    for (const auto& [of, fences] : proxy_fences_) {
+        // The last cover what earlier ones do.
+        for (auto one = fences.rbegin(); one != fences.rend(); ++one) {
+            const ProxyFence& fence = *one;
+            const Release seen{.block_first = block_first_,
+                               .segment = fence.at.segment,
+                               .rank = of,
+                               .fence = fence.fence,
+                               .of_block = nullptr,
+                               .of_warp = nullptr};
+            if (is_ordered(fence.at, rank) &&
+                (seen.covers(write) || is_acquired(write, fence.fence->acquired)))
+                return true;
+        }
+    }
+    return false;
 }
 
 void HappensBefore::synchronise(std::uintptr_t address, unsigned rank, SyncAccess access) {
@@ -247,11 +286,14 @@ bool HappensBefore::is_covered(const Access& earlier, std::uint32_t block,
     for (const Acquired& acquired : by) {
         const std::span releases(acquired.location->data(), acquired.count);
         // clang 14 can't read what std::ranges::equal_range returns.
-        auto one = has_clusters_
-                       ? releases.begin()
-                       : std::ranges::lower_bound(releases, block, {}, &Release::block_first);
-        for (; one != releases.end() && (has_clusters_ || one->block_first == block); ++one)
-            if (one->block_first == block && one->covers(earlier)) return true;
+        auto first = releases.begin(), end = releases.end();
+        if (!has_clusters_) {
+            first = std::ranges::lower_bound(releases, block, {}, &Release::block_first);
+            end = std::ranges::upper_bound(releases, block, {}, &Release::block_first);
+        }
+        // A thread's last release covers what its earlier ones do.
+        while (end != first)
+            if ((--end)->block_first == block && end->covers(earlier)) return true;
     }
     return false;
 }

@@ -38,6 +38,10 @@ class HappensBefore {
     /// These lanes of a warp met at a __syncwarp.
     void warp_sync(unsigned warp, std::uint32_t lanes);
     void fence(unsigned rank);
+    /// A fence between the thread's own accesses and those of the asynchronous proxy.
+    void fence_proxy(unsigned rank);
+    /// Whether such a fence came after a write of this block and before what this thread does next.
+    bool is_proxy_fenced(const Access& write, unsigned rank) const;
     struct SyncAccess {
         bool reads, writes;
     };
@@ -117,6 +121,11 @@ class HappensBefore {
 
         bool covers(const Access& earlier) const;
     };
+    struct ProxyFence {
+        Access at;
+        std::shared_ptr<const Fence> fence;
+        bool follows(const Access& write) const;
+    };
     struct Block {
         std::uint32_t first_segment;  ///< of this interval of its time
         uint3 index;
@@ -153,6 +162,7 @@ class HappensBefore {
     std::unordered_map<std::uintptr_t, Location> locations_;
     std::unordered_map<unsigned, AcquiredList> acquired_by_thread_;
     AcquiredList acquired_by_block_;
+    std::unordered_map<unsigned, std::vector<ProxyFence>> proxy_fences_;  ///< of the block, by rank
     std::vector<Block> blocks_;
 };
 

@@ -39,6 +39,10 @@ void Detector::access(const Request& request) {
         happens_before_.synchronise(request.address, unit::state.thread.rank,
                                     {.reads = request.reads, .writes = request.writes});
     }
+    check_pages(request);
+}
+
+void Detector::check_pages(const Request& request) {
     Request part = request;
     while (part.address < request.end()) {
         const std::uintptr_t page_end = (part.address | (shadow_page_bytes - 1)) + 1;
@@ -63,9 +67,11 @@ void Detector::check_cells(ShadowPage& page, const Request& request) {
     Access now = access_now(request.pc);
     now.is_atomic = request.is_atomic;
     now.is_volatile = request.is_volatile;
+    if (request.operation != 0) now.set_operation(request.operation);
+    if (request.warp >= 0) now.rank = static_cast<unsigned>(request.warp) * warp_lanes & 1023u;
     for_each_cell(request.address, request.end(), [&](std::uintptr_t cell, unsigned bytes) {
         now.bytes = bytes & 0xfu;
-        const CellAccess access{page, cell, bytes, now};
+        const CellAccess access{page, cell, bytes, now, request.warp < 0 ? 1 : warp_lanes};
         if (request.writes) return write_cell(access);
         read_cell(access);
     });
@@ -100,24 +106,31 @@ void Detector::check_written(const ShadowPage& page, const Request& request) {
     }
 }
 
-bool Detector::is_race(const Access& earlier, const CellAccess& access) const {
+bool Detector::is_race(const Access& earlier, const CellAccess& access, bool earlier_writes) {
     const Access& now = access.now;
     if (earlier.segment < since(access.page) || (earlier.bytes & access.mask) == 0) return false;
     // Lanes of a warp that pass values by volatile variables alone would have to run in step.
     const bool in_step = access.page.kind == MemoryKind::shared && earlier.is_volatile &&
                          now.is_volatile && earlier.rank / warp_lanes == now.rank / warp_lanes;
     if (is_strong(earlier) && is_strong(now) && !in_step) return false;
-    return !happens_before_.is_ordered(earlier, now.rank);
+    if (earlier.is_async) return !is_operation_before(earlier, access, earlier_writes);
+    return !any_asks(access,
+                     [&](unsigned rank) { return happens_before_.is_ordered(earlier, rank); });
 }
 
 void Detector::read_cell(const CellAccess& access) {
     Cell& cell = access.page.cells[Shadow::cell_index(access.address)];
     const Access& now = access.now;
     const bool wrote_it_too = (cell.same_value_writers >> now.rank % 32 & 1u) != 0;
-    if (!wrote_it_too && is_race(cell.write, access)) {
+    if (!wrote_it_too && is_race(cell.write, access, true)) {
         report_race({cell.write, now, true, false, access.address, access.page.kind});
+    } else {
+        check_proxies(cell, access);
     }
-    remember_read(cell, now);
+    if (now.is_async || cell.read.is_async || cell.earlier_read.is_async)
+        remember_async_read(access);
+    else
+        remember_read(cell, now);
 }
 
 void Detector::note_guesses(const Cell& cell, const Access& atomic) {
@@ -132,18 +145,23 @@ void Detector::write_cell(const CellAccess& access) {
     Cell& cell = access.page.cells[Shadow::cell_index(access.address)];
     const Access& now = access.now;
     if (now.is_atomic) note_guesses(cell, now);
-    if (is_race(cell.write, access)) {
-        pending_.push_back({{cell.write, now, true, true, access.address, access.page.kind},
-                            &cell,
-                            load(access.address)});
+    if (is_race(cell.write, access, true)) {
+        const Conflict conflict{cell.write, now, true, true, access.address, access.page.kind};
+        // What a copy writes can't be told from memory.
+        if (now.is_async || cell.write.is_async)
+            report_race(conflict);
+        else
+            pending_.push_back({conflict, &cell, load(access.address)});
     } else {
+        check_proxies(cell, access);
         cell.same_value_writers = 0;
         for (const Access* read : {&cell.read, &cell.earlier_read}) {
-            if (!is_race(*read, access)) continue;
+            if (!is_race(*read, access, false)) continue;
             report_race({*read, now, false, true, access.address, access.page.kind});
         }
     }
     remember_write(access.page, cell, now);
+    mark_async(access);
 }
 
 void Detector::resolve_pending_now() {

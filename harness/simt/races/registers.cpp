@@ -33,10 +33,15 @@ void Detector::mark_registers(const std::vector<std::uintptr_t>& places, unsigne
 void Detector::begin_product(const std::shared_ptr<const AsyncProduct>& product) {
     resolve_pending();
     for (const AsyncProduct::Read& read : product->reads)
-        check_async_read(read.begin, read.end, product->pc, read.rank);
+        access_by_operation({.address = read.begin,
+                             .bytes = read.end - read.begin,
+                             .pc = product->pc,
+                             .reads = true,
+                             .writes = false,
+                             .operation = product->operation,
+                             .warp = static_cast<int>(read.rank / warp_lanes)});
     check_registers(*product);
     products_.push_back(product);
-    mark_reads(*product, 1);
     mark_registers(product->sums, sum_in_flight, true);
     mark_registers(product->factors, factor_in_flight, true);
 }
@@ -44,7 +49,6 @@ void Detector::begin_product(const std::shared_ptr<const AsyncProduct>& product)
 void Detector::end_product(const std::shared_ptr<const AsyncProduct>& product) {
     // Those of an abandoned launch have been forgotten.
     if (std::erase(products_, product) == 0) return;
-    mark_reads(*product, -1);
     mark_registers(product->sums, sum_in_flight, false);
     mark_registers(product->factors, factor_in_flight, false);
     // What else is in flight there stays so.
@@ -53,7 +57,16 @@ void Detector::end_product(const std::shared_ptr<const AsyncProduct>& product) {
         mark_registers(other->sums, sum_in_flight, true);
         mark_registers(other->factors, factor_in_flight, true);
     }
-    for (const auto& [to, write] : in_flight_) mark_in_flight(write, true);
+}
+
+void Detector::end_products(const std::vector<std::shared_ptr<const AsyncProduct>>& products) {
+    if (products.empty()) return;
+    resolve_pending();
+    const unsigned seen = operations_.see_by(products[0]->first_rank, warpgroup_threads);
+    for (const auto& product : products) {
+        operations_.complete(product->operation, seen);
+        end_product(product);
+    }
 }
 
 void Detector::forget_products() {

@@ -9,7 +9,10 @@
 namespace gradverify::simt {
 namespace {
 
-const char* verb(const Access& access, bool writes) {
+std::string verb(const Access& access, bool writes) {
+    if (access.is_async)
+        return "'s " + Detector::operation_text(access) +
+               (writes ? " writes it at " : " reads it at ");
     if (access.is_atomic) return " updates it atomically at ";
     return writes ? " writes it at " : " reads it at ";
 }
@@ -20,6 +23,10 @@ std::string Detector::thread_text(unsigned rank) {
     const dim3& block = unit::state.block_dim;
     return "thread " +
            text_of({rank % block.x, rank / block.x % block.y, rank / block.x / block.y});
+}
+
+std::string Detector::operation_text(const Access& access) {
+    return AsyncOperations::is_product(access.operation()) ? "product" : "asynchronous copy";
 }
 
 std::string Detector::where() const {
@@ -78,7 +85,11 @@ std::string Detector::race_text(const Conflict& conflict, const std::string& her
     };
     text += who(now) + verb(now, conflict.now_writes) + here + ", " + who(earlier) +
             verb(earlier, conflict.earlier_writes) + there;
-    if (in_cluster) {
+    if (earlier.is_async) {
+        text += AsyncOperations::is_product(earlier.operation())
+                    ? ", and the product has not been waited for"
+                    : ", and the copy has not been waited for";
+    } else if (in_cluster) {
         text += ", with no barrier of the cluster between them";
     } else if (between_blocks) {
         text += "; nothing orders these blocks";

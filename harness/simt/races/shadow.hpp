@@ -25,8 +25,18 @@ struct Access {
     std::uint32_t is_volatile : 1 = 0;
     std::uint32_t block : 4 = 0;   ///< its rank in its cluster
     std::uint32_t fences : 8 = 0;  ///< passed by the thread; 255: or more
-    /// Without it GCC copies 15 bytes, by two loads that overlap and wait for the stores before.
-    std::uint32_t unused : 4 = 0;
+    /// By the asynchronous operation whose number is in `clock` and `number_high`, which the thread
+    /// asked for.
+    std::uint32_t is_async : 1 = 0;
+    std::uint32_t number_high : 3 = 0;
+
+    static constexpr unsigned last_operation = (1u << 19) - 1;
+    unsigned operation() const { return clock | unsigned{number_high} << 16; }
+    void set_operation(unsigned number) {
+        is_async = 1;
+        clock = number & 0xffffu;
+        number_high = number >> 16 & 7u;
+    }
 };
 
 /// The state of 4 bytes, in one cache line.
@@ -38,8 +48,8 @@ struct alignas(64) Cell {
     std::uint8_t written = 0;
     /// Threads (rank modulo 32) that wrote the present value, when several did.
     std::uint32_t same_value_writers = 0;
-    /// When the generic proxy last wrote, as ProxyFences counts; 0: the async proxy did.
-    std::uint32_t written_at = 0;
+    /// By cp.async, behind which no kernel fences the proxies.
+    bool is_written_by_cp_async = false;
 };
 static_assert(sizeof(Access) == 16 && sizeof(Cell) == 64);
 
@@ -70,11 +80,11 @@ struct ShadowPage {
     MemoryKind kind = MemoryKind::unknown;
     std::unique_ptr<Cell[]> cells;
     /// For each cell the bytes that must not be touched; and, `in_flight_bit` times as high, those
-    /// that an asynchronous copy writes, or a product reads. In a thread's own memory:
-    /// registers.cpp.
+    /// that an asynchronous copy writes, or an asynchronous operation has accessed. In a thread's
+    /// own memory: registers.cpp.
     std::array<std::uint8_t, cells_per_page> forbidden{};
-    std::vector<std::uint16_t> async_readers;    ///< for each cell, or empty
-    std::vector<RegisterWrite> register_writes;  ///< the same, of a thread's own memory
+    std::vector<RegisterWrite>
+        register_writes;  ///< for each cell of a thread's own memory, or empty
 
     bool is_checked() const { return kind >= MemoryKind::global; }
 };

@@ -16,7 +16,7 @@ struct PtxOperand {
     Kind kind = Kind::value;
     std::string text;               ///< of a value: C++; of an address: its base
     std::string offset;             ///< of an address
-    std::vector<PtxOperand> parts;  ///< of a vector
+    std::vector<PtxOperand> parts;  ///< of a vector, or coordinates beside an address
     std::string second;             ///< the q of p|q
     bool is_register = false;       ///< may be written
     std::string place;              ///< the address of the user's variable, for what uses it later
@@ -56,6 +56,7 @@ std::string cpp_of(const PtxStatement& statement);
 
 /// The same for the families that ptx_memory.cpp knows; empty: it is of none of them.
 std::optional<std::string> cpp_of_memory(const PtxStatement& statement);
+std::optional<std::string> cpp_of_async(const PtxStatement& statement);
 std::optional<std::string> cpp_of_warps(const PtxStatement& statement);
 std::optional<std::string> cpp_of_matrices(const PtxStatement& statement);
 std::optional<std::string> cpp_of_warpgroups(const PtxStatement& statement);

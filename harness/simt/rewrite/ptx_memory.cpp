@@ -130,12 +130,12 @@ std::string atomic(const PtxStatement& statement) {
 
 std::string fence(const PtxStatement& statement) {
     PtxModifiers modifiers(statement);
-    modifiers.take_any("sc acq_rel acquire release mbarrier_init");
+    modifiers.take("mbarrier_init");
+    modifiers.take_any("sc acq_rel acquire release");
+    modifiers.take_any("sync_restrict::shared::cta sync_restrict::shared::cluster");
     modifiers.take_any("cta cluster gpu sys gl");
-    const bool is_async = modifiers.take("proxy") && modifiers.take_any("alias async") == "async";
-    if (is_async) modifiers.take_any("global shared::cta shared::cluster");
     modifiers.end();
-    return is_async ? "gvp::fence_proxies();" : "gvp::fence_();";
+    return "gvp::fence_();";
 }
 
 /// cvta.shared.u64 a generic address, cvta.to.shared.u64 one within the space.
@@ -223,8 +223,7 @@ std::optional<std::string> cpp_of_memory(const PtxStatement& statement) {
     if (name == "getctarank") return of_cluster(statement, 2);
     if (name == "isspacep") return is_in_space(statement);
     if (name == "createpolicy") return create_policy(statement);
-    if (name == "cp" && statement.parts.size() > 2 && statement.parts[1] == "async" &&
-        statement.parts[2] != "bulk" && statement.parts[2] != "mbarrier")
+    if (name == "cp" && statement.parts.size() > 2 && statement.parts[1] == "async")
         return copy_asynchronously(statement);
     return std::nullopt;
 }

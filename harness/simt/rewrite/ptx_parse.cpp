@@ -246,6 +246,10 @@ class Parser {
             all.offset = value().text;
         else if (take('-'))
             all.offset = negative(value().text);
+        if (take(',')) {
+            expect('{');
+            all.parts = vector().parts;
+        }
         expect(']');
         return all;
     }

@@ -266,7 +266,8 @@ std::string cpp_of(const PtxStatement& statement) {
         return cpp_of_cvt_pack(statement);
     for (const Form& form : forms)
         if (form.name == name) return cpp_of_form(statement, form);
-    for (auto* const family : {&cpp_of_memory, &cpp_of_warps, &cpp_of_matrices, &cpp_of_warpgroups})
+    for (auto* const family :
+         {&cpp_of_async, &cpp_of_memory, &cpp_of_warps, &cpp_of_matrices, &cpp_of_warpgroups})
         if (const auto text = family(statement)) return *text;
     unserved(statement);
 }

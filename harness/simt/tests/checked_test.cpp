@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "harness/simt/tests/device_run.hpp"
 
@@ -26,7 +27,8 @@ namespace {
 std::vector<std::string> lines_of(const std::string& launcher) {
     std::vector<std::string> found;
     for (const std::string name :
-         {"kernels_wrong.cu", "kernels_wrong_clusters.cu", "kernels_wrong_warpgroups.cu"}) {
+         {"kernels_wrong.cu", "kernels_wrong_async.cu", "kernels_wrong_clusters.cu",
+          "kernels_wrong_pipeline.cu", "kernels_wrong_warpgroups.cu"}) {
         std::ifstream file(GRADVERIFY_SIMT_TEST_FOLDER "/" + name);
         int number = 0;
         for (std::string line; std::getline(file, line);) {
@@ -119,9 +121,21 @@ const WrongKernel wrong_kernels[] = {
     {"group_copy_waits_early", race, {"stage[", "asynchronous copy", " wait for the copy's group"}},
     {"wgmma_without_proxy_fence", race, {"tile", "the async proxy", "no fence.proxy.async"}},
     {"wgmma_one_thread_fenced", race, {"tile", "the async proxy", "no fence.proxy.async"}},
+    {"wgmma_without_proxy_fence", race, {"product at", "tile", "no fence.proxy.async"}},
+    {"wgmma_one_thread_fenced", race, {"product at", "tile", "no fence.proxy.async"}},
     {"wgmma_without_barrier", race, {"tile", "no barrier"}},
-    {"wgmma_early_refill", race, {"tile", "may still read it", "has not waited"}},
+    {"wgmma_early_refill", race, {"tile", "the product has not been waited for"}},
     {"wgmma_factor_overwritten", race, {"a register of a factor", "may still read it"}},
+    {"load_without_wait", race, {"stage[", "the copy has not been waited for"}},
+    {"load_waited_for_by_one", race, {"stage[", "asynchronous copy writes it"}},
+    {"refilled_early", race, {"stage[", "asynchronous copy writes it"}},
+    {"empty_not_waited_for", race, {"stage["}},
+    {"store_without_fence", race, {"stage[", "no fence.proxy.async"}},
+    {"store_fenced_too_early", race, {"stage[", "no fence.proxy.async"}},
+    {"store_without_barrier", race, {"stage[", "asynchronous copy reads it"}},
+    {"store_not_waited_for", race, {"stage[", "the copy has not been waited for"}},
+    {"store_read_back", race, {"data[", "the copy has not been waited for"}},
+    {"store_outlives_block", race, {"when its block has ended"}},
 };
 
 void check_finds(const WrongKernel& wrong) {
@@ -197,6 +211,115 @@ TEST_CASE("an access that would end the process ends the launch, with a finding"
     CHECK(contains(findings[0].text, lines_of("global_write_to_unmapped")[0]));
     CHECK(run_on("cpu-checked", "mask_names_absent_lane")[0] == 1.0f);
     CHECK(take_error() == "");
+}
+
+TEST_CASE("a parity that is reused is a race, or a wait for a phase that nobody ends") {
+    simt_test::in_every_order([] {
+        take_findings();
+        run_on("cpu-checked", "parity_reused");
+        const bool is_for_ever =
+            contains(take_error(), "an mbarrier's phase, which lacks 1 arrival");
+        const auto findings = take_findings();
+        CHECK((is_for_ever || std::ranges::any_of(findings, [](const Finding& finding) {
+                   return contains(finding.text, "stage[") &&
+                          contains(finding.text, lines_of("parity_reused")[1]);
+               })));
+    });
+}
+
+TEST_CASE("an mbarrier that others use before they can know of it is a race") {
+    const auto findings = findings_of("init_without_barrier");
+    REQUIRE(!findings.empty());
+    simt_test::check_contains(findings[0].text, {"full in shared memory", "nothing orders"});
+    simt_test::check_contains(findings[0].text, lines_of("init_without_barrier"));
+}
+
+TEST_CASE("a store that is not committed is not waited for") {
+    const auto findings = findings_of("store_not_committed");
+    REQUIRE(!findings.empty());
+    simt_test::check_contains(findings[0].text, {"stage[", "the copy has not been waited for"});
+    simt_test::check_contains(findings[0].text, lines_of("store_not_waited_for"));
+}
+
+TEST_CASE("an mbarrier whose arrivals or bytes are not those that come is named") {
+    const std::map<std::string, std::string> errors = {
+        {"expects_more_bytes", "which lacks 128 bytes of those that expect_tx announced"},
+        {"expects_fewer_bytes", "to which 64 bytes came that none expected"},
+        {"an_arrival_too_few", "which lacks 1 arrival"},
+        {"an_arrival_too_many", "more arrivals at an mbarrier than its phase waits for"},
+        {"no_mbarrier", "that no mbarrier.init has made"},
+        {"load_misaligned", "a misaligned address"},
+    };
+    for (const auto& [launcher, text] : errors) {
+        for (const std::string variant : {"cpu", "cpu-checked"}) {
+            simt_test::in_every_order([&] {
+                run_on(variant, launcher);
+                CAPTURE(launcher);
+                simt_test::check_contains(take_error(), {text, "kernels_wrong_async.cu:"});
+            });
+        }
+    }
+    take_findings();
+}
+
+TEST_CASE("a pipeline of TMA and wgmma is right, and nothing is found in it") {
+    simt_test::in_every_order([] {
+        for (const std::string name : {"pipeline_right", "pipeline_of_pairs"}) {
+            CAPTURE(name);
+            CHECK(run_on("cpu", name)[0] == 0.0f);
+            for (const Finding& finding : findings_of(name)) FAIL_CHECK(finding.text);
+            CHECK(run_on("cpu-checked", name)[0] == 0.0f);
+        }
+    });
+}
+
+TEST_CASE("each mistake of a pipeline is found in every order") {
+    struct Wrong {
+        std::string launcher;
+        std::vector<std::string> finding;  ///< parts of its text; none: there must be the error
+        std::string error;                 ///< in place of the finding; empty: there is none
+    };
+    const Wrong all[] = {
+        {"full_not_waited_for", {"product reads it", "the copy has not been waited for"}, ""},
+        {"empty_not_waited_for_of_pipeline",
+         {"asynchronous copy writes it"},
+         "more arrivals at an mbarrier than its phase waits for"},
+        {"wrong_parity",
+         {"product reads it", "the copy has not been waited for"},
+         "lacks 1 arrival"},
+        {"expects_too_little",
+         {"product reads it", "the copy has not been waited for"},
+         "to which 4096 bytes came that none expected"},
+        {"expects_too_much", {}, "lacks 128 bytes of those that expect_tx announced"},
+        {"released_early",
+         {"asynchronous copy writes it", "product reads it", "the product has not been waited for"},
+         ""},
+        {"released_early_in_pair",
+         {"asynchronous copy writes it", "product reads it", "the product has not been waited for"},
+         ""},
+        {"store_not_fenced", {"asynchronous copy at", "no fence.proxy.async"}, ""},
+        {"no_cluster_barrier", {"of its cluster, which has not begun or has ended"}, ""},
+    };
+    for (const Wrong& wrong : all) {
+        simt_test::in_every_order([&] {
+            take_findings();
+            run_on("cpu-checked", wrong.launcher);
+            const std::string error = take_error();
+            std::string text;
+            const bool is_found = std::ranges::any_of(take_findings(), [&](const Finding& finding) {
+                text += finding.text + "\n";
+                return !wrong.finding.empty() &&
+                       std::ranges::all_of(wrong.finding, [&](const std::string& part) {
+                           return contains(finding.text, part);
+                       });
+            });
+            const bool is_error = !wrong.error.empty() && contains(error, wrong.error);
+            CAPTURE(wrong.launcher);
+            CAPTURE(error);
+            CAPTURE(text);
+            CHECK((is_found || is_error));
+        });
+    }
 }
 
 TEST_CASE("a matrix that part of a warp loads is an error") {

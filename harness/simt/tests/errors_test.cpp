@@ -135,7 +135,7 @@ TEST_CASE("a library that runs on cuda only is declared, and its call is an erro
         check_contains(take_error(), {text});
     }
     check_contains(error_of("calls_libcudacxx"),
-                   {"declared.cu:171: cuda::device::barrier_arrive_tx runs on cuda only"});
+                   {"declared.cu:171: cuda::ptx::barrier_cluster_arrive runs on cuda only"});
 }
 
 TEST_CASE("a file behind CUDA_ONLY is left out on the cpu device, and the others are there") {

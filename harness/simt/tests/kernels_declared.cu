@@ -89,21 +89,17 @@ LAUNCHER(calls_thrust) {
     thrust::exclusive_scan_by_key(thrust::cuda::par.on(call.stream), begin, begin + call.count,
                                   begin, begin);
 }
-__global__ void wait_at_barrier(float* data) {
-    __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
-    if (threadIdx.x == 0) init(&barrier, blockDim.x);
-    __syncthreads();
+__global__ void arrive_at_cluster(float* data) {
 #line 171 "declared.cu"
-    const auto token = cuda::device::barrier_arrive_tx(barrier, 1, 0);
-    data[0] = static_cast<float>(token);
+    cuda::ptx::barrier_cluster_arrive(cuda::ptx::sem_release);
+    data[0] = 1.0f;
 }
-LAUNCHER(calls_libcudacxx) { wait_at_barrier<<<1, 32>>>(call.data); }
+LAUNCHER(calls_libcudacxx) { arrive_at_cluster<<<1, 32>>>(call.data); }
 LAUNCHER(calls_driver) {
-    CUresult (*encode)(CUtensorMap*) = nullptr;
+    void* load = nullptr;
     cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSuccess;
 #line 181 "declared.cu"
-    cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", reinterpret_cast<void**>(&encode),
-                            cudaEnableDefault, &found);
+    cudaGetDriverEntryPoint("cuModuleLoadData", &load, cudaEnableDefault, &found);
     if (found != cudaDriverEntryPointSuccess) throw std::runtime_error("not found");
 }
 #endif

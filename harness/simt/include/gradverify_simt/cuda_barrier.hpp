@@ -21,6 +21,7 @@ GRADVERIFY_SIMT_ACCESS void copy_async(void* to, const void* from, std::size_t b
 namespace cuda {
 
 namespace gradverify_detail {
+namespace ptx = gradverify::simt::ptx;
 struct NoCompletion {
     void operator()() const {}
 };
@@ -82,6 +83,79 @@ class barrier {
     Completion completion_;
 };
 
+/// A block's own is an mbarrier of PTX.
+template <>
+class barrier<thread_scope_block, gradverify_detail::NoCompletion> {
+  public:
+    using arrival_token = std::uint64_t;
+
+    barrier() = default;
+    barrier(std::ptrdiff_t expected, GRADVERIFY_SIMT_PLACE) { init(this, expected, file, line); }
+    barrier(const barrier&) = delete;
+    barrier& operator=(const barrier&) = delete;
+    GRADVERIFY_SIMT_ACCESS friend void init(barrier* of, std::ptrdiff_t expected,
+                                            GRADVERIFY_SIMT_PLACE) {
+        gradverify_detail::ptx::gradverify_simt_mbarrier_init(
+            &of->state_, static_cast<std::uint32_t>(expected), file, line);
+    }
+    static constexpr std::ptrdiff_t max() { return 0xfffff; }
+
+    GRADVERIFY_SIMT_ACCESS arrival_token arrive(std::ptrdiff_t count = 1, GRADVERIFY_SIMT_PLACE) {
+        return arrive_expecting(count, 0, file, line);
+    }
+    GRADVERIFY_SIMT_ACCESS arrival_token arrive_expecting(std::ptrdiff_t count,
+                                                          std::ptrdiff_t bytes, const char* file,
+                                                          int line) {
+        return gradverify_detail::ptx::gradverify_simt_mbarrier_arrive(
+            &state_, static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(bytes),
+            gradverify_detail::ptx::MbarrierArrival::plain, file, line);
+    }
+    GRADVERIFY_SIMT_ACCESS void wait(arrival_token token, GRADVERIFY_SIMT_PLACE) const {
+        while (!try_wait(token, file, line)) {
+        }
+    }
+    GRADVERIFY_SIMT_ACCESS void wait_parity(bool parity, GRADVERIFY_SIMT_PLACE) const {
+        while (!try_wait_parity(parity, file, line)) {
+        }
+    }
+    GRADVERIFY_SIMT_ACCESS bool try_wait(arrival_token token, GRADVERIFY_SIMT_PLACE) const {
+        return gradverify_detail::ptx::gradverify_simt_mbarrier_wait_state(handle(), token, file,
+                                                                           line);
+    }
+    GRADVERIFY_SIMT_ACCESS bool try_wait_parity(bool parity, GRADVERIFY_SIMT_PLACE) const {
+        return gradverify_detail::ptx::gradverify_simt_mbarrier_wait(handle(), parity, file, line);
+    }
+    GRADVERIFY_SIMT_ACCESS void arrive_and_wait(GRADVERIFY_SIMT_PLACE) {
+        wait(arrive(1, file, line), file, line);
+    }
+    GRADVERIFY_SIMT_ACCESS void arrive_and_drop(GRADVERIFY_SIMT_PLACE) {
+        gradverify_detail::ptx::gradverify_simt_mbarrier_arrive(
+            &state_, 1, 0, gradverify_detail::ptx::MbarrierArrival::drop, file, line);
+    }
+    std::uint64_t* handle() const { return const_cast<std::uint64_t*>(&state_); }
+
+  private:
+    std::uint64_t state_;
+};
+
+namespace device {
+template <class Completion>
+std::uint64_t* barrier_native_handle(barrier<thread_scope_block, Completion>& of) {
+    return of.handle();
+}
+GRADVERIFY_SIMT_ACCESS std::uint64_t barrier_arrive_tx(barrier<thread_scope_block>& of,
+                                                       std::ptrdiff_t arrivals,
+                                                       std::ptrdiff_t bytes,
+                                                       GRADVERIFY_SIMT_PLACE) {
+    return of.arrive_expecting(arrivals, bytes, file, line);
+}
+GRADVERIFY_SIMT_ACCESS void barrier_expect_tx(barrier<thread_scope_block>& of, std::ptrdiff_t bytes,
+                                              GRADVERIFY_SIMT_PLACE) {
+    gradverify_detail::ptx::gradverify_simt_mbarrier_expect(
+        of.handle(), static_cast<std::uint32_t>(bytes), file, line);
+}
+}  // namespace device
+
 template <std::size_t alignment>
 struct aligned_size_t {
     static constexpr std::size_t align = alignment;
@@ -89,6 +163,19 @@ struct aligned_size_t {
     constexpr explicit aligned_size_t(std::size_t bytes) : value(bytes) {}
     constexpr operator std::size_t() const { return value; }
 };
+
+namespace device {
+/// One thread copies all, from global to shared memory; the barrier hears of the bytes.
+template <std::size_t alignment>
+GRADVERIFY_SIMT_ACCESS void memcpy_async_tx(void* to, const void* from,
+                                            aligned_size_t<alignment> bytes,
+                                            barrier<thread_scope_block>& of,
+                                            GRADVERIFY_SIMT_PLACE) {
+    static_assert(alignment >= 16, "cuda::device::memcpy_async_tx needs an alignment of 16 bytes");
+    gradverify_detail::ptx::gradverify_simt_copy_bulk(
+        to, from, static_cast<std::uint32_t>(bytes.value), of.handle(), file, line);
+}
+}  // namespace device
 
 enum class pipeline_role { producer, consumer };
 template <thread_scope scope, std::uint8_t stages>

@@ -58,14 +58,17 @@ void gradverify_no_lerp();
 #include "gradverify_simt/launch.hpp"
 #include "gradverify_simt/math.hpp"
 #include "gradverify_simt/ptx/async_copies.hpp"
+#include "gradverify_simt/ptx/bulk_copies.hpp"
 #include "gradverify_simt/ptx/clusters.hpp"
 #include "gradverify_simt/ptx/conversions.hpp"
 #include "gradverify_simt/ptx/matrices.hpp"
+#include "gradverify_simt/ptx/tensor_copies.hpp"
 #include "gradverify_simt/ptx/warpgroups.hpp"
 #include "gradverify_simt/ptx/warps.hpp"
 #include "gradverify_simt/runtime.hpp"
 #include "gradverify_simt/runtime_launch.hpp"
 #include "gradverify_simt/runtime_refused.hpp"
 #include "gradverify_simt/sync.hpp"
+#include "gradverify_simt/tensor_maps.hpp"
 
 #include <assert.h>

@@ -5,6 +5,7 @@
 #include <cuda/atomic>
 #include <cuda/barrier>
 #include <cuda/pipeline>
+#include <cuda/ptx>
 #include <cuda/std/array>
 #include <cuda/std/complex>
 #include <cuda/std/limits>
@@ -108,6 +109,36 @@ __global__ void copies_by_barrier(const int* from, int* out) {
     out[threadIdx.x] = values[threads - 1 - threadIdx.x];
 }
 
+/// One thread asks for all, and the barrier waits for the bytes.
+__global__ void copies_by_transactions(const int* from, int* out) {
+    __shared__ BlockBarrier barrier;
+    __shared__ alignas(128) int values[threads];
+    if (threadIdx.x == 0) {
+        init(&barrier, threads);
+        cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+    }
+    __syncthreads();
+    BlockBarrier::arrival_token token;
+    if (threadIdx.x == 0) {
+        cuda::device::memcpy_async_tx(values, from, cuda::aligned_size_t<16>(sizeof values),
+                                      barrier);
+        token = cuda::device::barrier_arrive_tx(barrier, 1, sizeof values);
+    } else {
+        token = barrier.arrive();
+    }
+    barrier.wait(std::move(token));
+    const int value = values[threads - 1 - threadIdx.x];
+    __syncthreads();
+    values[threadIdx.x] = value;
+    cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    cuda::ptx::cp_async_bulk(cuda::ptx::space_global, cuda::ptx::space_shared, out, values,
+                             sizeof values);
+    cuda::ptx::cp_async_bulk_commit_group();
+    cuda::ptx::cp_async_bulk_wait_group_read(cuda::ptx::n32_t<0>{});
+}
+
 constexpr int stages = 2, tiles = 5;
 __global__ void copies_by_pipeline(const int* from, int* out) {
     __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, stages> state;
@@ -178,6 +209,8 @@ CONSTRUCT(libcudacxx_asynchronous_copies) {
     Array<int> from(table(tiles * threads, [](int i) { return i; })), out(threads);
     copies_by_barrier<<<1, threads>>>(from, out);
     report.equal("barrier", out.host(), [](int i) { return threads - 1 - i; });
+    copies_by_transactions<<<1, threads>>>(from, out);
+    report.equal("transactions", out.host(), [](int i) { return threads - 1 - i; });
     copies_by_pipeline<<<1, threads>>>(from, out);
     report.equal("pipeline", out.host(), [](int i) {
         return tiles * (threads - 1 - i) + threads * (tiles * (tiles - 1) / 2);

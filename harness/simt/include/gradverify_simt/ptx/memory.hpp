@@ -109,13 +109,6 @@ GRADVERIFY_SIMT_ACCESS void st_(Address address, Parts... parts) {
 /// 9.7.13.4 membar and fence; the order of proxies is of asynchronous copies.
 GRADVERIFY_SIMT_ACCESS void fence_() { __threadfence(); }
 
-extern "C" void gradverify_simt_fence_proxies();
-/// 9.7.13.4 fence.proxy.async.
-GRADVERIFY_SIMT_ACCESS void fence_proxies() {
-    fence_();
-    if constexpr (unit::is_checked) gradverify_simt_fence_proxies();
-}
-
 /// 9.7.13.5 atom and 9.7.13.6 red.
 template <class T, Space space, class Next>
 GRADVERIFY_SIMT_ACCESS Bits<T> atomically(Address address, Next next) {

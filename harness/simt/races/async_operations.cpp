@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/simt/races/async_operations.hpp"
+
+#include <algorithm>
+
+namespace gradverify::simt {
+
+void AsyncOperations::begin_launch() {
+    operations_.assign(1, {});
+    completions_.assign(1, {});
+    first_of_cluster_ = 1;
+    begin_cluster();
+}
+
+void AsyncOperations::begin_cluster() {
+    phases_.clear();
+    products_.clear();
+    for (; first_of_cluster_ < completions_.size(); ++first_of_cluster_) {
+        Completion& completion = completions_[first_of_cluster_];
+        completion.known_to = {};
+        completion.seen.resize(std::min<std::size_t>(completion.seen.size(), 1));
+        completion.seen.shrink_to_fit();
+    }
+}
+
+unsigned AsyncOperations::begin() {
+    if (operations_.size() >= first_product) return 0;
+    operations_.emplace_back();
+    return static_cast<unsigned>(operations_.size() - 1);
+}
+
+unsigned AsyncOperations::begin_product() {
+    if (first_product + products_.size() > Access::last_operation) return 0;
+    products_.emplace_back();
+    return static_cast<unsigned>(first_product + products_.size() - 1);
+}
+
+unsigned AsyncOperations::new_completion() {
+    completions_.emplace_back();
+    return static_cast<unsigned>(completions_.size() - 1);
+}
+
+std::size_t AsyncOperations::thread_of(unsigned rank) const {
+    return std::size_t{happens_before_.access_of(rank).block} * 1024 + rank;
+}
+
+void AsyncOperations::complete_in_phase(unsigned operation, std::uintptr_t mbarrier) {
+    if (operation == 0) return;
+    Phases& phases = phases_[mbarrier];
+    if (phases.current == 0) phases.current = new_completion();
+    complete(operation, phases.current);
+}
+
+void AsyncOperations::complete(unsigned operation, unsigned completion) {
+    if (operation != 0) at(operation) = {completion, completion};
+}
+
+unsigned AsyncOperations::see_by(unsigned first_rank, unsigned threads) {
+    const unsigned completion = new_completion();
+    for (unsigned i = 0; i < threads; ++i) see(completions_[completion], first_rank + i);
+    return completion;
+}
+
+void AsyncOperations::end_phase(std::uintptr_t mbarrier) {
+    const auto found = phases_.find(mbarrier);
+    if (found == phases_.end() || found->second.current == 0) return;
+    Phases& phases = found->second;
+    completions_[phases.last].next = phases.last == 0 ? 0 : phases.current;
+    phases = {.current = 0, .last = phases.current};
+}
+
+void AsyncOperations::see(Completion& completion, unsigned rank) const {
+    if (completion.is_known_to(thread_of(rank))) return;
+    completion.add(thread_of(rank));
+    completion.seen.push_back(happens_before_.access_of(rank));
+}
+
+void AsyncOperations::wait_for_phase(std::uintptr_t mbarrier, unsigned rank) {
+    const auto found = phases_.find(mbarrier);
+    if (found != phases_.end() && found->second.last != 0)
+        see(completions_[found->second.last], rank);
+}
+
+void AsyncOperations::wait_for(unsigned operation, unsigned rank, bool reads_only) {
+    if (operation == 0) return;
+    for (unsigned Operation::* const of : {&Operation::read, &Operation::written}) {
+        if (reads_only && of == &Operation::written) return;
+        unsigned& completion = operations_[operation].*of;
+        if (completion == 0) completion = new_completion();
+        see(completions_[completion], rank);
+    }
+}
+
+bool AsyncOperations::is_before(unsigned operation, bool writes, unsigned rank) {
+    if (operation == 0) return true;
+    const Operation& of = at(operation);
+    const std::size_t thread = thread_of(rank);
+    for (unsigned i = writes ? of.written : of.read; i != 0; i = completions_[i].next) {
+        Completion& completion = completions_[i];
+        if (completion.is_known_to(thread)) return true;
+        const bool is_seen = std::ranges::any_of(completion.seen, [&](const Access& seen) {
+            return happens_before_.is_ordered(seen, rank);
+        });
+        if (is_seen) completion.add(thread);
+        if (is_seen) return true;
+    }
+    return false;
+}
+
+bool AsyncOperations::is_waited_for(unsigned operation) const {
+    if (operation == 0) return true;
+    unsigned i = operations_[operation].read;
+    while (i != 0 && completions_[i].seen.empty()) i = completions_[i].next;
+    return i != 0;
+}
+
+}  // namespace gradverify::simt

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor copies of sm_90: boxes with each swizzle and fill, columns of pixels, stores and sums, and
+// the maps.
+#include <cuda.h>
+#include <cuda_fp16.h>
+
+#include "harness/simt/tests/constructs/async.hpp"
+#include "harness/simt/tests/constructs/construct.hpp"
+
+namespace {
+
+using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
+                            const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
+                            CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
+                            CUtensorMapFloatOOBfill);
+void* driver_function(const char* name) {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found;
+    CHECK_CUDA(cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found));
+    return function;
+}
+
+struct Shape {
+    std::vector<cuuint64_t> size;
+    std::vector<cuuint32_t> box, steps;
+};
+template <class T>
+CUresult encode(CUtensorMap& map, T* data, CUtensorMapDataType type, const Shape& shape,
+                CUtensorMapSwizzle swizzle, bool nan = false) {
+    std::vector<cuuint64_t> strides;
+    cuuint64_t stride = sizeof(T);
+    for (const cuuint64_t size : shape.size) strides.push_back(stride *= size);
+    const auto encode_tiled = reinterpret_cast<Encode>(driver_function("cuTensorMapEncodeTiled"));
+    return encode_tiled(&map, type, cuuint32_t(shape.size.size()), data, shape.size.data(),
+                        strides.data(), shape.box.data(), shape.steps.data(),
+                        CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                        nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
+                            : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+template <class T>
+CUtensorMap map_of(T* data, CUtensorMapDataType type, const Shape& shape,
+                   CUtensorMapSwizzle swizzle, bool nan = false) {
+    CUtensorMap map;
+    if (encode(map, data, type, shape, swizzle, nan) != CUDA_SUCCESS)
+        throw std::runtime_error("cuTensorMapEncodeTiled refuses");
+    return map;
+}
+
+/// A box of 16 x 16 bytes, 32 bytes or more, as it lies in shared memory.
+__global__ void load_box(const __grid_constant__ CUtensorMap map, int x, int y, float* out,
+                         int count) {
+    __shared__ std::uint64_t mbarrier;
+    extern __shared__ __align__(1024) float box[];
+    if (threadIdx.x == 0) {
+        init(&mbarrier, 1);
+        fence_init();
+        arrive_expecting(&mbarrier, unsigned(count) * 4);
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+            " [%0], [%1, {%3, %4}], [%2];" ::"r"(shared_address(box)),
+            "l"(&map), "r"(shared_address(&mbarrier)), "r"(x), "r"(y)
+            : "memory");
+    }
+    __syncthreads();
+    wait(&mbarrier, 0);
+    for (int i = int(threadIdx.x); i < count; i += int(blockDim.x)) out[i] = box[i];
+}
+CONSTRUCT(ptx_tensor_loads) {
+    constexpr int width = 40, height = 24, rows = 16;
+    const auto in = table(width * height, [](int i) { return float(i + 1); });
+    Array<float> from(in);
+    const struct {
+        CUtensorMapSwizzle swizzle;
+        int columns, x, y, step;
+        bool nan;
+    } cases[] = {
+        {CU_TENSOR_MAP_SWIZZLE_NONE, 32, 0, 0, 1, false},
+        {CU_TENSOR_MAP_SWIZZLE_NONE, 4, 37, 3, 1, false},
+        {CU_TENSOR_MAP_SWIZZLE_32B, 8, 4, -3, 1, false},
+        {CU_TENSOR_MAP_SWIZZLE_64B, 16, -5, 14, 1, true},
+        {CU_TENSOR_MAP_SWIZZLE_128B, 32, 13, 11, 1, false},
+        {CU_TENSOR_MAP_SWIZZLE_128B, 32, -1, -2, 1, true},
+        {CU_TENSOR_MAP_SWIZZLE_128B, 32, 8, 1, 2, false},
+    };
+    for (const auto& one : cases) {
+        const CUtensorMap map =
+            map_of<float>(from, CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                          {{width, height},
+                           {cuuint32_t(one.columns), cuuint32_t(rows * one.step)},
+                           {1, cuuint32_t(one.step)}},
+                          one.swizzle, one.nan);
+        const int count = one.columns * rows;
+        Array<float> out(count);
+        load_box<<<1, 32, std::size_t(count) * 4>>>(map, one.x, one.y, out, count);
+        report.equal("box", out.host(), [&](int i) {
+            int row = i / one.columns, column = i % one.columns;
+            const int bits = int(one.swizzle);
+            // Which 16 bytes of the row are here: the row's place in the pattern says.
+            const int phase = row * one.columns / 32 & ((1 << bits) - 1);
+            column ^= phase * 4;
+            const int x = one.x + column, y = one.y + row * one.step;
+            const bool inside = x >= 0 && x < width && y >= 0 && y < height;
+            return inside ? in[std::size_t(y * width + x)] : one.nan ? NAN : 0.0f;
+        });
+    }
+}
+
+/// A box of three dimensions is stored at its own place, and added at another.
+__global__ void store_box(const __grid_constant__ CUtensorMap map,
+                          const __grid_constant__ CUtensorMap sums) {
+    __shared__ alignas(128) __half box[2 * 4 * 8];
+    const int i = int(threadIdx.x);
+    box[i] = __half(float(i + 64 * int(blockIdx.x)));
+    fence_proxy();
+    __syncthreads();
+    if (i != 0) return;
+    asm volatile(
+        "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(
+            &map),
+        "r"(shared_address(box)), "r"(int(blockIdx.x) * 8 - 4), "r"(0), "r"(1)
+        : "memory");
+    asm volatile(
+        "cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group "
+        "[%0, {%2, %3, %4}], [%1];" ::"l"(&sums),
+        "r"(shared_address(box)), "r"(0), "r"(-1), "r"(0)
+        : "memory");
+    commit();
+    wait_for_stores();
+}
+CONSTRUCT(ptx_tensor_stores) {
+    const Shape shape{{16, 4, 3}, {8, 4, 2}, {1, 1, 1}};
+    Array<__half> to(16 * 4 * 3), sums(16 * 4 * 3);
+    const auto type = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    store_box<<<2, 64>>>(map_of<__half>(to, type, shape, CU_TENSOR_MAP_SWIZZLE_NONE),
+                         map_of<__half>(sums, type, shape, CU_TENSOR_MAP_SWIZZLE_NONE));
+    report.equal("stored", as<float>(to.host()), [](int i) {
+        const int x = i % 16, y = i / 16 % 4, z = i / 64;
+        const int block = (x + 4) / 8;
+        if (block > 1 || z < 1) return 0.0f;
+        return float(64 * block + (z - 1) * 32 + y * 8 + (x + 4) % 8);
+    });
+    report.equal("sums", as<float>(sums.host()), [](int i) {
+        const int x = i % 16, y = i / 16 % 4, z = i / 64;
+        if (x >= 8 || y > 2 || z > 1) return 0.0f;
+        return float(2 * (z * 32 + (y + 1) * 8 + x) + 64);
+    });
+}
+
+/// Pixels of a convolution's input under one weight, with padding.
+__global__ void load_column(const __grid_constant__ CUtensorMap map, int w, int h, int n,
+                            unsigned short dw, unsigned short dh, float* out) {
+    __shared__ std::uint64_t mbarrier;
+    __shared__ alignas(128) float pixels[12 * 4];
+    if (threadIdx.x == 0) {
+        init(&mbarrier, 1);
+        fence_init();
+        arrive_expecting(&mbarrier, sizeof pixels);
+        asm volatile(
+            "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+            " [%0], [%1, {%3, %4, %5, %6}], [%2], {%7, %8};" ::"r"(shared_address(pixels)),
+            "l"(&map), "r"(shared_address(&mbarrier)), "r"(0), "r"(w), "r"(h), "r"(n), "h"(dw),
+            "h"(dh)
+            : "memory");
+    }
+    __syncthreads();
+    wait(&mbarrier, 0);
+    if (threadIdx.x < 48) out[threadIdx.x] = pixels[threadIdx.x];
+}
+CONSTRUCT(ptx_im2col_loads) {
+    constexpr int channels = 4, width = 5, height = 4, batch = 2;
+    const auto in = table(channels * width * height * batch, [](int i) { return float(i + 1); });
+    Array<float> from(in);
+    CUtensorMap map;
+    const cuuint64_t size[] = {channels, width, height, batch};
+    const cuuint64_t strides[] = {16, 16 * width, 16 * width * height};
+    // A kernel of 3 x 3 with padding of 1: its first pixel goes from -1 to the last but one.
+    const int lower[] = {-1, -1}, upper[] = {-1, -1};
+    const cuuint32_t steps[] = {1, 1, 1, 1};
+    using EncodeColumns = CUresult (*)(
+        CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
+        const int*, const int*, cuuint32_t, cuuint32_t, const cuuint32_t*, CUtensorMapInterleave,
+        CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+    const auto encode = reinterpret_cast<EncodeColumns>(driver_function("cuTensorMapEncodeIm2col"));
+    report.holds("encoded", encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, from, size, strides,
+                                   lower, upper, channels, 12, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                   CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS);
+    for (int weight = 0; weight < 9; ++weight) {
+        Array<float> out(48);
+        load_column<<<1, 64>>>(map, 1, 1, 0, static_cast<unsigned short>(weight % 3),
+                               static_cast<unsigned short>(weight / 3), out);
+        report.equal("column", out.host(), [&](int i) {
+            // From the output's pixel (2, 2) on, row by row.
+            const int pixel = 2 * width + 2 + i / channels;
+            const int x = pixel % width - 1 + weight % 3;
+            const int y = pixel / width % height - 1 + weight / 3, n = pixel / (width * height);
+            if (x < 0 || x >= width || y < 0 || y >= height) return 0.0f;
+            return in[std::size_t(((n * height + y) * width + x) * channels + i % channels)];
+        });
+    }
+}
+
+CONSTRUCT(ptx_tensor_maps) {
+    Array<float> data(64);
+    const auto type = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    const auto refuses = [&](float* at, const Shape& shape, CUtensorMapSwizzle swizzle) {
+        CUtensorMap map;
+        return encode(map, at, type, shape, swizzle) == CUDA_ERROR_INVALID_VALUE;
+    };
+    const auto none = CU_TENSOR_MAP_SWIZZLE_NONE;
+    report.holds("right", !refuses(data, {{8, 8}, {4, 4}, {1, 1}}, none));
+    report.holds("address", refuses(data + 1, {{8, 8}, {4, 4}, {1, 1}}, none));
+    report.holds("stride", refuses(data, {{7, 8}, {4, 4}, {1, 1}}, none));
+    report.holds("box", refuses(data, {{8, 8}, {4, 257}, {1, 1}}, none));
+    report.holds("row", refuses(data, {{8, 8}, {3, 4}, {1, 1}}, none));
+    report.holds("step", refuses(data, {{8, 8}, {4, 4}, {1, 9}}, none));
+    report.holds("span", refuses(data, {{16, 4}, {16, 4}, {1, 1}}, CU_TENSOR_MAP_SWIZZLE_32B));
+}
+
+/// One warp fetches tiles of both factors in two stages, the others multiply.
+constexpr int tile = 16, stages = 2;
+__global__ void multiply(const __grid_constant__ CUtensorMap a,
+                         const __grid_constant__ CUtensorMap b, float* sums, int depth) {
+    __shared__ alignas(1024) float of_a[stages][tile][tile], of_b[stages][tile][tile];
+    __shared__ std::uint64_t full[stages], empty[stages];
+    const int warp = int(threadIdx.x / 32);
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < stages; ++i) init(&full[i], 1), init(&empty[i], 8);
+        fence_init();
+    }
+    __syncthreads();
+    if (warp == 8) {
+        for (int k = 0; k < depth / tile; ++k) {
+            const int at = k % stages;
+            wait(&empty[at], unsigned(k / stages % 2) ^ 1u);
+            if (threadIdx.x % 32 != 0) continue;
+            arrive_expecting(&full[at], 2 * sizeof of_a[0]);
+            const auto fetch = [&](const CUtensorMap& map, const void* to, int x, int y) {
+                asm volatile(
+                    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                    ".L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
+                    "l"(&map), "r"(shared_address(&full[at])), "r"(x), "r"(y), "l"(0ull)
+                    : "memory");
+            };
+            fetch(a, of_a[at], k * tile, int(blockIdx.y) * tile);
+            fetch(b, of_b[at], int(blockIdx.x) * tile, k * tile);
+        }
+        return;
+    }
+    const int row = int(threadIdx.x) / tile, column = int(threadIdx.x) % tile;
+    float sum = 0;
+    for (int k = 0; k < depth / tile; ++k) {
+        const int at = k % stages;
+        wait(&full[at], unsigned(k / stages % 2));
+        for (int i = 0; i < tile; ++i) sum += of_a[at][row][i] * of_b[at][i][column];
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) arrive(&empty[at]);
+    }
+    sums[(int(blockIdx.y) * tile + row) * int(gridDim.x) * tile + int(blockIdx.x) * tile + column] =
+        sum;
+}
+CONSTRUCT(ptx_tensor_pipeline) {
+    constexpr int rows = 32, columns = 16, depth = 96;
+    const auto a = table(rows * depth, [](int i) { return float(i % 7 - 3); });
+    const auto b = table(depth * columns, [](int i) { return float(i % 5 - 2); });
+    Array<float> of_a(a), of_b(b), sums(rows * columns);
+    const auto map = [](float* data, cuuint64_t width, cuuint64_t height) {
+        return map_of<float>(data, CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                             {{width, height}, {tile, tile}, {1, 1}}, CU_TENSOR_MAP_SWIZZLE_NONE);
+    };
+    multiply<<<dim3(columns / tile, rows / tile), 9 * 32>>>(map(of_a, depth, rows),
+                                                            map(of_b, columns, depth), sums, depth);
+    report.equal("sums", sums.host(), [&](int i) {
+        float want = 0;
+        for (int k = 0; k < depth; ++k)
+            want +=
+                a[std::size_t(i / columns * depth + k)] * b[std::size_t(k * columns + i % columns)];
+        return want;
+    });
+}
+
+/// The map's copy in shared memory is changed, and put back into global memory. A GPU has this in
+/// code for sm_90a alone.
+#if !defined(__NVCC__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+constexpr bool changes_maps = true;
+__device__ void change(CUtensorMap& map, CUtensorMap* to, float* data) {
+    if (threadIdx.x == 0) {
+        asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"l"(
+                         std::uint64_t(shared_address(&map))),
+                     "l"(data)
+                     : "memory");
+        asm volatile("tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, %1;" ::"l"(
+                         std::uint64_t(shared_address(&map))),
+                     "r"(4)
+                     : "memory");
+    }
+    __syncwarp();
+    asm volatile(
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+        "[%0], [%1], 128;" ::"l"(to),
+        "r"(shared_address(&map))
+        : "memory");
+}
+#else
+constexpr bool changes_maps = false;
+__device__ void change(CUtensorMap& map, CUtensorMap* to, float*) {
+    if (threadIdx.x == 0) *to = map;
+}
+#endif
+__global__ void change_map(const CUtensorMap* from, CUtensorMap* to, float* data, int* changed) {
+    __shared__ alignas(128) CUtensorMap map;
+    if (threadIdx.x < 16) map.opaque[threadIdx.x] = from->opaque[threadIdx.x];
+    __syncwarp();
+    change(map, to, data);
+    if (threadIdx.x == 0) *changed = changes_maps;
+}
+__global__ void load_by_pointer(const CUtensorMap* map, float* out) {
+    __shared__ std::uint64_t mbarrier;
+    __shared__ alignas(128) float box[64];
+    if (threadIdx.x == 0) {
+        init(&mbarrier, 1);
+        fence_init();
+        asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
+        arrive_expecting(&mbarrier, sizeof box);
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+            " [%0], [%1, {%3, %3}], [%2];" ::"r"(shared_address(box)),
+            "l"(map), "r"(shared_address(&mbarrier)), "r"(0)
+            : "memory");
+    }
+    __syncthreads();
+    wait(&mbarrier, 0);
+    out[threadIdx.x] = box[threadIdx.x];
+}
+CONSTRUCT(ptx_changed_tensor_maps) {
+    Array<float> zeros(64), ones(std::vector<float>(64, 1.0f)), out(64);
+    CUtensorMap map;
+    report.holds("encoded", encode<float>(map, zeros, CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                                          {{8, 8}, {8, 8}, {1, 1}},
+                                          CU_TENSOR_MAP_SWIZZLE_NONE) == CUDA_SUCCESS);
+    Array<CUtensorMap> from({map}), to(1);
+    Array<int> changed(1);
+    change_map<<<1, 32>>>(from, to, ones, changed);
+    const bool is_changed = changed.host()[0] != 0;
+#ifndef __NVCC__
+    report.holds("changed", is_changed);
+#endif
+    load_by_pointer<<<1, 64>>>(to, out);
+    report.equal("box", out.host(), [&](int i) { return is_changed && i < 32 ? 1.0f : 0.0f; });
+}
+
+}  // namespace

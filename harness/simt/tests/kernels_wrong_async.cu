@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that lack one thing that the asynchronous proxy needs. The lines of each finding are
+// marked with its launcher.
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "harness/simt/tests/launcher.hpp"
+
+namespace {
+
+__device__ unsigned in_shared(const void* p) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(p));
+}
+__device__ void init(std::uint64_t* mbarrier, unsigned count) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(in_shared(mbarrier)), "r"(count));
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+__device__ void expect(std::uint64_t* mbarrier, unsigned bytes) {
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(in_shared(mbarrier)),
+        "r"(bytes)
+        : "memory");
+}
+__device__ void arrive(std::uint64_t* mbarrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(in_shared(mbarrier)) : "memory");
+}
+__device__ void wait(std::uint64_t* mbarrier, unsigned parity) {
+    asm volatile(
+        "{ .reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; "
+        "@!p bra again; }" ::"r"(in_shared(mbarrier)),
+        "r"(parity)
+        : "memory");
+}
+__device__ void fence_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ void commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+__device__ void wait_for_reads() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ void wait_for_stores() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+
+// On the line of their call, as macros.
+#define LOAD(TO, FROM, BYTES, MBARRIER)                                                      \
+    asm volatile(                                                                            \
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, " \
+        "[%3];" ::"r"(in_shared(TO)),                                                        \
+        "l"(FROM), "r"(unsigned(BYTES)), "r"(in_shared(MBARRIER))                            \
+        : "memory")
+#define STORE(TO, FROM, BYTES)                                                            \
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(TO), \
+                 "r"(in_shared(FROM)), "r"(unsigned(BYTES))                               \
+                 : "memory")
+
+__global__ void load_without_wait(float* data) {
+    __shared__ std::uint64_t full;
+    __shared__ alignas(128) float stage[32];
+    if (threadIdx.x == 0) {
+        init(&full, 1);
+        expect(&full, sizeof stage);
+        LOAD(stage, data, sizeof stage, &full);  // line: load_without_wait
+    }
+    __syncthreads();
+    data[32 + threadIdx.x] = stage[threadIdx.x];  // line: load_without_wait
+}
+LAUNCHER(load_without_wait) { load_without_wait<<<1, 32>>>(call.data); }
+
+// One thread waits, and no barrier tells the others of it.
+__global__ void wait_of_one(float* data) {
+    __shared__ std::uint64_t full;
+    __shared__ alignas(128) float stage[32];
+    if (threadIdx.x == 0) {
+        init(&full, 1);
+        expect(&full, sizeof stage);
+        LOAD(stage, data, sizeof stage, &full);  // line: load_waited_for_by_one
+        wait(&full, 0);
+    }
+    data[32 + threadIdx.x] = stage[threadIdx.x];  // line: load_waited_for_by_one
+}
+LAUNCHER(load_waited_for_by_one) { wait_of_one<<<1, 32>>>(call.data); }
+
+// The second wait is for the phase that the first has seen.
+__global__ void reuse_parity(float* data) {
+    __shared__ std::uint64_t full;
+    __shared__ alignas(128) float stage[32];
+    if (threadIdx.x == 0) init(&full, 1);
+    __syncthreads();
+    float sum = 0;
+    for (int row = 0; row < 2; ++row) {
+        if (threadIdx.x == 0) {
+            expect(&full, sizeof stage);
+            LOAD(stage, data + 32 * row, sizeof stage, &full);  // line: parity_reused
+        }
+        if (row == 0) __syncthreads();
+        wait(&full, 0);
+        sum += stage[threadIdx.x];  // line: parity_reused
+        __syncthreads();
+    }
+    data[threadIdx.x] = sum;
+}
+LAUNCHER(parity_reused) { reuse_parity<<<1, 32>>>(call.data); }
+
+// The next load does not wait until all have read the last.
+__global__ void refill(float* data) {
+    __shared__ std::uint64_t full[2];
+    __shared__ alignas(128) float stage[64];
+    if (threadIdx.x == 0) init(&full[0], 1), init(&full[1], 1);
+    __syncthreads();
+    float sum = 0;
+    for (unsigned row = 0; row < 2; ++row) {
+        if (threadIdx.x == 0) {
+            expect(&full[row], sizeof stage);
+            LOAD(stage, data, sizeof stage, &full[row]);  // line: refilled_early
+        }
+        wait(&full[row], 0);
+        sum += stage[63 - threadIdx.x];  // line: refilled_early
+    }
+    __syncthreads();
+    data[threadIdx.x] = sum;
+}
+LAUNCHER(refilled_early) { refill<<<1, 64>>>(call.data); }
+
+// The consumers' arrivals are there, but the producer does not wait for them.
+__global__ void skip_empty(float* data) {
+    __shared__ std::uint64_t full[2], empty;
+    __shared__ alignas(16) float stage[32];
+    if (threadIdx.x == 0) init(&full[0], 32), init(&full[1], 32), init(&empty, 32);
+    __syncthreads();
+    float sum = 0;
+    for (unsigned row = 0; row < 2; ++row) {
+        if (threadIdx.x < 32) {
+            stage[threadIdx.x] = data[threadIdx.x] + float(row);  // line: empty_not_waited_for
+            arrive(&full[row]);
+        } else {
+            wait(&full[row], 0);
+            sum += stage[63 - threadIdx.x];  // line: empty_not_waited_for
+            arrive(&empty);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x >= 32) data[threadIdx.x] = sum;
+}
+LAUNCHER(empty_not_waited_for) { skip_empty<<<1, 64>>>(call.data); }
+
+__global__ void store_unfenced(float* data) {
+    __shared__ alignas(128) float stage[32];
+    stage[threadIdx.x] = float(threadIdx.x);  // line: store_without_fence
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        STORE(data, stage, sizeof stage);  // line: store_without_fence
+        commit();
+        wait_for_reads();
+    }
+}
+LAUNCHER(store_without_fence) { store_unfenced<<<1, 32>>>(call.data); }
+
+// The fence is there, but before the write.
+__global__ void fence_too_early(float* data) {
+    __shared__ alignas(128) float stage[32];
+    fence_proxy();
+    stage[threadIdx.x] = float(threadIdx.x);  // line: store_fenced_too_early
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        STORE(data, stage, sizeof stage);  // line: store_fenced_too_early
+        commit();
+        wait_for_reads();
+    }
+}
+LAUNCHER(store_fenced_too_early) { fence_too_early<<<1, 32>>>(call.data); }
+
+__global__ void store_unsynchronised(float* data) {
+    __shared__ alignas(128) float stage[64];
+    stage[threadIdx.x] = float(threadIdx.x);  // line: store_without_barrier
+    fence_proxy();
+    if (threadIdx.x == 0) {
+        STORE(data, stage, sizeof stage);  // line: store_without_barrier
+        commit();
+        wait_for_reads();
+    }
+}
+LAUNCHER(store_without_barrier) { store_unsynchronised<<<1, 64>>>(call.data); }
+
+__global__ void overwrite_source(float* data, bool commits, bool waits) {
+    __shared__ alignas(128) float stage[32];
+    for (int row = 0; row < 2; ++row) {
+        stage[threadIdx.x] = float(row);  // line: store_not_waited_for
+        fence_proxy();
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            STORE(data, stage, sizeof stage);  // line: store_not_waited_for
+            if (commits) commit();
+            if (waits) wait_for_reads();
+        }
+        __syncthreads();
+    }
+}
+LAUNCHER(store_not_waited_for) { overwrite_source<<<1, 32>>>(call.data, true, false); }
+LAUNCHER(store_not_committed) { overwrite_source<<<1, 32>>>(call.data, false, true); }
+
+// Its source has been read, but what it writes may not be there.
+__global__ void read_back(float* data) {
+    __shared__ alignas(128) float stage[32];
+    stage[threadIdx.x] = float(threadIdx.x);
+    fence_proxy();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        STORE(data, stage, sizeof stage);  // line: store_read_back
+        commit();
+        wait_for_reads();
+    }
+    __syncthreads();
+    data[32 + threadIdx.x] = data[threadIdx.x];  // line: store_read_back
+}
+LAUNCHER(store_read_back) { read_back<<<1, 32>>>(call.data); }
+
+__global__ void leave_store(float* data) {
+    __shared__ alignas(128) float stage[32];
+    stage[threadIdx.x] = float(threadIdx.x);
+    fence_proxy();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        STORE(data, stage, sizeof stage);  // line: store_outlives_block
+        commit();
+    }
+}
+LAUNCHER(store_outlives_block) { leave_store<<<1, 32>>>(call.data); }
+
+// The barrier may be made after others have arrived at it.
+__global__ void init_unsynchronised() {
+    __shared__ std::uint64_t full;
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 64;" ::  // line: init_without_barrier
+                     "r"(in_shared(&full)));
+    if (threadIdx.x < 32) __syncwarp();
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::  // line: init_without_barrier
+                 "r"(in_shared(&full))
+                 : "memory");
+}
+LAUNCHER(init_without_barrier) { init_unsynchronised<<<1, 64>>>(); }
+
+/// 128 bytes come.
+__global__ void expect_other(float* data, unsigned bytes) {
+    __shared__ std::uint64_t full;
+    __shared__ alignas(128) float stage[32];
+    if (threadIdx.x == 0) {
+        init(&full, 1);
+        expect(&full, bytes);
+        LOAD(stage, data, sizeof stage, &full);
+    }
+    __syncthreads();
+    wait(&full, 0);
+    data[32 + threadIdx.x] = stage[threadIdx.x];
+}
+LAUNCHER(expects_more_bytes) { expect_other<<<1, 32>>>(call.data, 256); }
+LAUNCHER(expects_fewer_bytes) { expect_other<<<1, 32>>>(call.data, 64); }
+
+__global__ void arrive_twice() {
+    __shared__ std::uint64_t full;
+    init(&full, 1);
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], 2;" ::"r"(in_shared(&full)) : "memory");
+}
+LAUNCHER(an_arrival_too_many) { arrive_twice<<<1, 1>>>(); }
+
+__global__ void arrive_at(float* data, unsigned expected, bool makes, unsigned offset) {
+    __shared__ std::uint64_t full;
+    __shared__ alignas(128) float stage[64];
+    if (threadIdx.x == 0 && makes) init(&full, expected);
+    __syncthreads();
+    if (offset != 0 && threadIdx.x == 0) LOAD(stage + offset, data, 16, &full);
+    arrive(&full);
+    if (expected > 32) wait(&full, 0);
+}
+LAUNCHER(an_arrival_too_few) { arrive_at<<<1, 32>>>(call.data, 33, true, 0); }
+LAUNCHER(no_mbarrier) { arrive_at<<<1, 32>>>(call.data, 32, false, 0); }
+LAUNCHER(load_misaligned) { arrive_at<<<1, 32>>>(call.data, 32, true, 1); }
+
+}  // namespace
