@@ -18,6 +18,7 @@ void Detector::access_as(const AsyncWrite& write) {
 void Detector::begin_async(const AsyncWrite& write) {
     access_as(write);
     in_flight_.emplace(write.to, write);
+    longest_in_flight_ = std::max<std::uintptr_t>(longest_in_flight_, write.bytes);
     mark_in_flight(write, true);
 }
 
@@ -28,8 +29,16 @@ void Detector::end_async(const AsyncWrite& write) {
     mark_in_flight(write, false);
     access_as(write);
     // What else is in flight there stays so.
-    for (const auto& [to, other] : in_flight_)
-        if (to < write.to + write.bytes && write.to < to + other.bytes) mark_in_flight(other, true);
+    for_each_in_flight_to(write.to, write.to + write.bytes,
+                          [&](const AsyncWrite& other) { mark_in_flight(other, true); });
+}
+
+template <class Function>
+void Detector::for_each_in_flight_to(std::uintptr_t begin, std::uintptr_t end,
+                                     Function function) const {
+    auto at = in_flight_.upper_bound(begin - longest_in_flight_);
+    for (; at != in_flight_.end() && at->first < end; ++at)
+        if (begin < at->first + at->second.bytes) function(at->second);
 }
 
 void Detector::forget_async() {
@@ -53,9 +62,11 @@ void Detector::check_in_flight(const ShadowPage& page, const Request& request) {
         any = any || (page.forbidden[Shadow::cell_index(cell)] & bytes * in_flight_bit) != 0;
     });
     if (!any) return;
-    for (const auto& [to, write] : in_flight_)
-        if (to < request.end() && request.address < to + write.bytes)
-            return report_in_flight(write, request, page.kind);
+    const AsyncWrite* first = nullptr;
+    for_each_in_flight_to(request.address, request.end(), [&](const AsyncWrite& write) {
+        if (first == nullptr) first = &write;
+    });
+    if (first != nullptr) report_in_flight(*first, request, page.kind);
 }
 
 void Detector::report_in_flight(const AsyncWrite& write, const Request& request, MemoryKind kind) {

@@ -256,6 +256,8 @@ class Detector {
     void check_in_flight(const ShadowPage& page, const Request& request);
     void report_in_flight(const AsyncWrite& write, const Request& request, MemoryKind kind);
     void mark_in_flight(const AsyncWrite& write, bool in_flight);
+    template <class Function>
+    void for_each_in_flight_to(std::uintptr_t begin, std::uintptr_t end, Function function) const;
     void access_as(const AsyncWrite& write);
     void check_written(const ShadowPage& page, const Request& request);
     // Registers (registers.cpp).
@@ -308,6 +310,7 @@ class Detector {
     std::vector<NamedBuffer> shared_variables_;  ///< of the launch
     std::vector<PendingWrite> pending_;
     std::multimap<std::uintptr_t, AsyncWrite> in_flight_;        ///< by place
+    std::uintptr_t longest_in_flight_ = 0;                       ///< bytes
     std::vector<std::shared_ptr<const AsyncProduct>> products_;  ///< in flight
     bool watches_registers_ = false;  ///< since the launch's first wgmma.fence
     std::uint32_t register_time_ = 0;
