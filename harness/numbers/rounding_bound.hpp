@@ -32,6 +32,7 @@ struct Rounding {
     double units_of_addition = 1.0;  ///< the error of an addition: 2 unit roundoffs if it cuts off
     /// Relative error of a factor that is cut to fewer digits when it is multiplied; 0: never cut.
     double factor_truncation = 0.0;
+    double factor_unit = 0.0;  ///< unit roundoff of the numbers that have no more digits
     /// Whether functions may be computed by any reasonable formula; see autodiff/tape.hpp.
     bool by_any_formula = false;
 
@@ -48,7 +49,15 @@ struct Rounding {
     Rounding on_tensor_cores(bool multiplies_in_tf32) const {
         Rounding rounding = *this;
         rounding.units_of_addition = 2.0;
-        if (multiplies_in_tf32) rounding.factor_truncation = tf32_unit_truncation;
+        if (!multiplies_in_tf32) return rounding;
+        rounding.factor_truncation = tf32_unit_truncation;
+        rounding.factor_unit = 0.5 * tf32_unit_truncation;
+        return rounding;
+    }
+    /// The same arithmetic with factors that are rounded to a type of this one's range.
+    Rounding multiplying_in(DType factors) const {
+        Rounding rounding = *this;
+        rounding.factor_truncation = rounding.factor_unit = traits_of(factors).unit_roundoff;
         return rounding;
     }
 
@@ -74,9 +83,7 @@ struct Rounding {
     /// Relative error of a sum after `additions`.
     double gamma_of_sum(double additions) const { return gamma(units_of_addition * additions); }
     /// Whether a factor is another number once it has been cut.
-    bool cuts(double value) const {
-        return factor_truncation > 0.0 && !fits(value, 0.5 * factor_truncation);
-    }
+    bool cuts(double value) const { return factor_truncation > 0.0 && !fits(value, factor_unit); }
 
   private:
     /// Whether a value has no more digits than numbers of this unit roundoff.

@@ -153,6 +153,7 @@ TEST_CASE("a result reaches as far as its size and what it was off by before, on
 TEST_CASE("tensor cores cut a sum's terms and what they are off by, or a long sum whole") {
     Rounding cutting = coarse;
     cutting.factor_truncation = 0.25;
+    cutting.factor_unit = 0.125;
     const ScopedRounding rounding(cutting);
     for (const double additions : {0.0, 2.0, 3.0}) {
         const Bounded sum(Bounded::Sum{2.0, 1.0, 8.0, additions});
@@ -355,6 +356,12 @@ TEST_CASE("a factor of more digits than tf32 may be off by its last one, and oth
     // A computed value may have any digits, even if its value here has few.
     const Bounded computed = Bounded(0.5) * Bounded(0.5);
     CHECK((computed * exact).error() >= unit * 0.25);
+    // Factors of bfloat16 are rounded to nearest.
+    const ScopedRounding narrow(Rounding::of(DType::f32).multiplying_in(DType::bf16));
+    const Bounded middle(1.0 + 0x1p-8), number(1.0 + 0x1p-7);
+    CHECK((middle * number).error() >= 0x1p-8 * number.value());
+    CHECK((middle * number).error() <= 1.01 * 0x1p-8 * middle.value() * number.value());
+    CHECK((number * number).error() <= 1.001 * u * 1.02);
     // Other arithmetic cuts nothing, were it no number.
     for (const double value : {1.0 + 0x1p-20, static_cast<double>(INFINITY)})
         CHECK_FALSE(Rounding::of(DType::f32).cuts(value));

@@ -21,6 +21,12 @@ std::vector<std::string> floating_tensors_of(const Operator& op, const PassSpec&
     return names;
 }
 
+/// Of the numbers that products take their factors in.
+int exact_bits_of_factors(const KernelDeclaration& kernel) {
+    if (kernel.factor_type) return traits_of(*kernel.factor_type).exact_bits;
+    return kernel.multiplies_in_tf32() ? tf32_exact_bits : traits_of(DType::f64).exact_bits;
+}
+
 }  // namespace
 
 DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_view tensor) {
@@ -45,12 +51,13 @@ ElementTypes::ElementTypes(const KernelDeclaration& kernel)
       kernel_(&kernel) {
     for (const auto& [tensor, dtype] : kernel.storage_types)
         exact_bits_ = std::min(exact_bits_, traits_of(dtype).exact_bits);
-    if (kernel.multiplies_in_tf32()) exact_bits_ = std::min(exact_bits_, tf32_exact_bits);
+    exact_bits_ = std::min(exact_bits_, exact_bits_of_factors(kernel));
 }
 
 ElementTypes::ElementTypes(const KernelDeclaration& kernel, const Operator& op)
-    : exact_bits_(traits_of(kernel.accumulator()).exact_bits), kernel_(&kernel) {
-    if (kernel.multiplies_in_tf32()) exact_bits_ = std::min(exact_bits_, tf32_exact_bits);
+    : exact_bits_(
+          std::min(traits_of(kernel.accumulator()).exact_bits, exact_bits_of_factors(kernel))),
+      kernel_(&kernel) {
     const PassSpec* const pass = op.find_pass(kernel.pass_name);
     for (const std::string& name : pass ? pass->tensors() : std::vector<std::string>()) {
         // Saved outputs of the forward pass are sums as well. Factors of 16 bits count, since the
@@ -96,6 +103,11 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
     if (!is_floating(sums) || is_of_8_bits(sums))
         mistakes.push_back(fmt::format("accumulates_in() needs f16, bf16, f32 or f64, not {}",
                                        traits_of(sums).name));
+    // A narrower range, as f16 has, would need bounds for what underflows.
+    if (kernel.factor_type && *kernel.factor_type != DType::bf16)
+        mistakes.push_back(
+            fmt::format("multiplies_in() needs bf16, whose range is that of f32, not {}",
+                        traits_of(*kernel.factor_type).name));
     if (kernel.uses_tensor_cores && kernel.accumulator() == DType::f64 &&
         (kernel.storage_type != DType::f64 || !kernel.storage_types.empty()))
         mistakes.push_back(

@@ -13,8 +13,9 @@ DType KernelDeclaration::accumulator() const {
 
 bool KernelDeclaration::multiplies_in_tf32() const {
     const auto is_f32 = [](const auto& one) { return one.second == DType::f32; };
-    return truncates_sums() && (storage_type.value_or(DType::f32) == DType::f32 ||
-                                std::ranges::any_of(storage_types, is_f32));
+    return truncates_sums() && !factor_type &&
+           (storage_type.value_or(DType::f32) == DType::f32 ||
+            std::ranges::any_of(storage_types, is_f32));
 }
 
 int KernelDeclaration::places() const {

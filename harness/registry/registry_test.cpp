@@ -103,6 +103,8 @@ TEST_CASE("a mistake in a registration is said with its place and what is right"
          "accumulates_in() needs f16, bf16, f32 or f64, not i64"},
         {plain().accumulates_in(DType::f8e4m3),
          "accumulates_in() needs f16, bf16, f32 or f64, not f8e4m3"},
+        {plain().multiplies_in(DType::f16),
+         "multiplies_in() needs bf16, whose range is that of f32, not f16"},
         {plain().storage("x", DType::i64),
          "storage(\"x\") needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i64"},
         {plain().storage("z", DType::f16),

@@ -312,6 +312,18 @@ TEST_CASE("a kernel of finite numbers alone is asked about no others") {
     CHECK(takes(1.0));
 }
 
+TEST_CASE("a kernel whose factors are rounded takes inputs that lose nothing") {
+    Kernel kernel = named("right");
+    KernelDeclaration declared = kernel.any();
+    kernel.by_device = {{"cpu", &declared}};
+    declared.multiplies_in(DType::bf16);
+    const auto takes = [&](double index, double x) {
+        return can_take(kernel, {{{1}, {index}}, {{1}, {x}}, {{1}, {1}}, {{1}, {1}}});
+    };
+    CHECK(takes(4097, 255));
+    CHECK_FALSE(takes(0, 257));
+}
+
 TEST_CASE("a kernel takes numbers of its types, and on tensor cores factors of eleven digits") {
     const auto is_taken = [](const std::string& kernel, double index, double x) {
         return can_take(named(kernel), {{{1}, {index}}, {{1}, {x}}, {{1}, {1}}, {{1}, {1}}});

@@ -83,8 +83,9 @@ std::vector<Array<double>> levelled(std::vector<Array<double>> inputs) {
 
 Rounding rounding_of(const KernelDeclaration& kernel, DType computed) {
     const Rounding rounding = Rounding::of(computed, kernel.arithmetic == Arithmetic::fast);
-    return kernel.truncates_sums() ? rounding.on_tensor_cores(kernel.multiplies_in_tf32())
-                                   : rounding;
+    const Rounding summing =
+        kernel.truncates_sums() ? rounding.on_tensor_cores(kernel.multiplies_in_tf32()) : rounding;
+    return kernel.factor_type ? summing.multiplying_in(*kernel.factor_type) : summing;
 }
 
 std::vector<Expected> all_exactly(const PassSpec& pass, const std::vector<Array<double>>& outputs) {
@@ -207,9 +208,12 @@ std::vector<Array<Bounded>> Oracle::bounded() {
     return stored(pass_of_any_formula() ? Formula::any : Formula::operators, false);
 }
 
-/// The rounding of the kernel's arithmetic, or of saved outputs that it takes in a coarser type.
+/// The rounding of the kernel's arithmetic, or of saved outputs that it takes in a coarser type. A
+/// reference that takes them, too, takes them as they are stored.
 Rounding Oracle::rounding_of(const PassSpec& pass) const {
     DType coarsest = subject_.declaration().accumulator();
+    if (pass.reference_inputs.empty())
+        return gradverify::rounding_of(subject_.declaration(), coarsest);
     for (const std::string& name : pass.inputs)
         if (const DType saved = subject_.types().of(subject_.op(), name);
             subject_.op().is_output(name) && is_floating(saved) && !holds_all_of(saved, coarsest))

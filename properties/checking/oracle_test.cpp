@@ -57,7 +57,7 @@ bool is_about(double number, double expected) {
     return std::abs(number - expected) <= 0.01 * std::abs(expected);
 }
 
-constexpr double f16 = 0x1p-11, f32 = 0x1p-24, f64 = 0x1p-53;
+constexpr double bf16 = 0x1p-8, f16 = 0x1p-11, f32 = 0x1p-24, f64 = 0x1p-53;
 
 }  // namespace
 
@@ -93,6 +93,9 @@ TEST_CASE("a bound counts the roundings of the arithmetic that the kernel declar
                       saved = "n=1:data=dy[0]=1,x[0]=240", parts = "n=1:data=a[0]=480,b[0]=1";
     const Operator dot = dot_product(), ratio = quotient(), square = square_operator({}),
                    counted = square_operator(whole_numbers(0, 1000));
+    // x is a factor twice: two products, and their sum.
+    Operator derived = square;
+    derived.passes[1] = PassSpec(*square.passes[1].derived);
     const std::vector<Line> lines{
         {dot, declared(), one, f32},
         {dot, declared().storage(DType::f16).accumulates_in(DType::f16), one, f16},
@@ -104,11 +107,18 @@ TEST_CASE("a bound counts the roundings of the arithmetic that the kernel declar
         {dot, declared().on_tensor_cores(), two, 3 * f32},
         {dot, declared().storage(DType::f64).on_tensor_cores(), two, 4 * f64},
         {dot, declared().on_tensor_cores(), "n=1:data=x[0]=24.0009765625,w[0]=20", 0x1p-10},
+        {dot, declared().multiplies_in(DType::bf16), "n=1:data=x[0]=24.125,w[0]=20", bf16},
+        {dot, declared().multiplies_in(DType::bf16), one, f32},
         {ratio, declared(), parts, 3 * f32},
         {ratio, declared().fast_math(), parts, 5 * f32},
-        // A saved tensor is as coarse as its type, and whole numbers are exact.
+        // A saved tensor is as coarse as its type, and whole numbers are exact. A reference that
+        // takes it has it as it is stored.
         {square, declared().storage(DType::f64), saved, 2 * f64, "grad_x"},
-        {square, declared().storage(DType::f64).storage("slope", DType::f32), saved, f32, "grad_x"},
+        {square, declared().storage(DType::f64).storage("slope", DType::f32), saved, 2 * f64,
+         "grad_x"},
+        {derived, declared().storage(DType::f64), saved, 4 * f64, "grad_x"},
+        {derived, declared().storage(DType::f64).storage("slope", DType::f32), saved, 2 * f32,
+         "grad_x"},
         {square, declared().storage(DType::f16).accumulates_in(DType::f16), saved, f16, "grad_x"},
         {counted, declared(), saved, f32, "grad_x"}};
     for (const Line& line : lines) {

@@ -307,7 +307,8 @@ TEST_CASE("a function of ones, and its slope, may lose eight roundings of themse
 
 TEST_CASE("on tensor cores what came and the slope are cut where they are multiplied") {
     Rounding cutting = coarse;
-    cutting.factor_truncation = 0.25;  // numbers of three digits are exact
+    cutting.factor_truncation = 0.25;
+    cutting.factor_unit = 0.125;  // numbers of three digits are exact
     const ScopedRounding rounding(cutting);
     Tape tape;
     const Traced x = tape.input(5.0);
