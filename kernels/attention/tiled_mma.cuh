@@ -59,18 +59,16 @@ struct Tile {
     __device__ Element* place(int row, int column) const {
         return elements + row * Pipeline::width + Pipeline::swizzled(row, column) * chunk;
     }
-    /// Where this lane finds a row of four matrices: of `upper` rows by two chunks, in either
-    /// order.
     __device__ const Element* read_at(int row, int column) const {
         return elements + row * Pipeline::width + Pipeline::swizzled_when_read(row, column) * chunk;
     }
-    /// Factors of 16x16 from a row and an element of it on; or the right factor of two products of
-    /// 16x8, if they are transposed.
+    /// The row that this lane names of a factor of 16x16; or, if that is loaded transposed, of the
+    /// right factors of two products.
     __device__ const Element* factors(int row, int element) const {
         const int lane = static_cast<int>(threadIdx.x) % 32;
         return read_at(row + lane % 16, element / chunk + lane / 16);
     }
-    /// The right factor of two products of 16x8 with the transposed tile.
+    /// The same of the right factors of two products with the transposed tile.
     __device__ const Element* transposed_factors(int row, int element) const {
         const int lane = static_cast<int>(threadIdx.x) % 32;
         return read_at(row + lane % 8 + lane / 16 * 8, element / chunk + lane / 8 % 2);
@@ -97,13 +95,8 @@ __device__ void copy_rows(const Tile<Pipeline>& tile, const Rows& from, long lon
     }
 }
 
-/// What a query's row is reduced to.
-struct OfQuery {
-    const float *lse, *output;  ///< the sum of do times o
-};
-
 /// Shared memory: the tiles that stay, then the stages.
-template <class Pipeline, bool keys_stay>
+template <class Pipeline>
 struct Memory {
     static constexpr int rows = Pipeline::rows_that_stream;
     static constexpr int bytes_that_stay = rows_that_stay * Pipeline::width * sizeof(Element);
@@ -299,7 +292,7 @@ class Block {
 
     const Gradients& g_;
     const Shape& shape_;
-    Memory<Pipeline, keys_stay> memory_;
+    Memory<Pipeline> memory_;
     long long first_, head_, sample_, first_step_, end_step_;
     bool warp_has_rows_;
 };
@@ -351,7 +344,7 @@ inline void declare_tiles(KernelDeclaration& kernel) {
 
 template <class Pipeline, bool keys_stay>
 void launch_tiles(const Gradients& g, cudaStream_t stream) {
-    constexpr int bytes = Memory<Pipeline, keys_stay>::bytes;
+    constexpr int bytes = Memory<Pipeline>::bytes;
     const auto kernel = gradients_in_tiles<Pipeline, keys_stay>;
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     const long long tiles = tiles_of(keys_stay ? g.shape.keys : g.shape.queries, rows_that_stay);
