@@ -14,6 +14,10 @@ TEST_CASE("a stage that is read or filled too early is found where it is smalles
     hunt_down_all(asynchrony_bugs, {});
 }
 
+TEST_CASE("so is what goes wrong between copies, products and the blocks of a cluster") {
+    hunt_down_all(warpgroup_bugs, {});
+}
+
 TEST_CASE("stages that are filled and read in order pass") {
     for (const char* kernel :
          {"attention.backward/right_two_stages", "attention.backward/right_three_stages"})

@@ -194,6 +194,23 @@ constexpr SeededBug asynchrony_bugs[] = {
     {"attention.backward/bug_swizzle_of_four_rows", "within_rounding_bound", "b=1,sk=5,d=8"},
 };
 
+// The same of copies and products of sm_90a. Whole rows of 16 bytes have 8 elements of bfloat16 or
+// 4 of float, and a step along the sum has 64.
+constexpr SeededBug warpgroup_bugs[] = {
+    {"fc.forward/bug_wgmma_no_wait", "free_of_races", "n=1,c=8,k=4", "cpu"},
+    {"fc.forward/bug_wgmma_wrong_parity", "free_of_races", "n=1,c=8,k=4", "cpu"},
+    {"fc.forward/bug_wgmma_wrong_byte_count", "free_of_races", "n=1,c=8,k=4", "cpu"},
+    {"fc.forward/bug_wgmma_no_commit", "free_of_races", "n=1,c=8,k=4", "cpu"},
+    {"fc.forward/bug_wgmma_no_sum_fence", "free_of_races", "n=1,c=8,k=4", "cpu"},
+    {"fc.forward/bug_wgmma_no_proxy_fence", "free_of_races", "n=1,c=8,k=4", "cpu"},
+    {"fc.forward/bug_wgmma_no_cluster_barrier", "free_of_races", "n=1,c=8,k=4", "cpu"},
+    // The fourth step fills the first stage again; with two places, the third.
+    {"fc.forward/bug_wgmma_early_refill", "free_of_races", "n=1,c=200,k=4", "cpu", false},
+    {"fc.forward/bug_wgmma_one_stage_too_few", "free_of_races", "n=1,c=136,k=4", "cpu", false},
+    // The first row of eight lies where it would without a swizzle.
+    {"fc.forward/bug_wgmma_wrong_swizzle", "matches_reference", "n=1,c=8,k=4"},
+};
+
 // Kernels of half, bfloat16 and double that compute in less than they declare.
 constexpr SeededBug element_type_bugs[] = {
     {"conv.grad_weight/bug_f16_sums_in_half", "within_rounding_bound", "in=1x2"},
