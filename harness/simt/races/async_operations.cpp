@@ -95,16 +95,25 @@ bool AsyncOperations::is_before(unsigned operation, bool writes, unsigned rank) 
     if (operation == 0) return true;
     const Operation& of = at(operation);
     const std::size_t thread = thread_of(rank);
-    for (unsigned i = writes ? of.written : of.read; i != 0; i = completions_[i].next) {
-        Completion& completion = completions_[i];
-        if (completion.is_known_to(thread)) return true;
-        const bool is_seen = std::ranges::any_of(completion.seen, [&](const Access& seen) {
-            return happens_before_.is_ordered(seen, rank);
-        });
-        if (is_seen) completion.add(thread);
-        if (is_seen) return true;
-    }
+    for (unsigned i = writes ? of.written : of.read; i != 0; i = completions_[i].next)
+        if (completions_[i].is_known_to(thread) || is_seen_before(i, rank)) return true;
     return false;
+}
+
+bool AsyncOperations::is_seen_before(unsigned number, unsigned rank) {
+    Completion& completion = completions_[number];
+    const std::size_t thread = thread_of(rank);
+    const Miss miss{number, thread, completion.seen.size(), happens_before_.version()};
+    Miss& last = misses_[(number * 32 + thread) % misses_.size()];
+    if (last == miss) return false;
+    const bool is_seen = std::ranges::any_of(completion.seen, [&](const Access& seen) {
+        return happens_before_.is_ordered(seen, rank);
+    });
+    if (is_seen)
+        completion.add(thread);
+    else
+        last = miss;
+    return is_seen;
 }
 
 bool AsyncOperations::is_waited_for(unsigned operation) const {

@@ -4,6 +4,7 @@
 // operation's completion.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -60,6 +61,13 @@ class AsyncOperations {
             known_to[thread / 64] |= std::uint64_t{1} << thread % 64;
         }
     };
+    /// A thread that was not found to be ordered after a completion.
+    struct Miss {
+        unsigned completion = 0;
+        std::size_t thread = 0, seen = 0;
+        std::uint64_t version = 0;
+        bool operator==(const Miss&) const = default;
+    };
     struct Phases {
         unsigned current = 0, last = 0;  ///< completions; 0: nothing completed in it
     };
@@ -71,12 +79,14 @@ class AsyncOperations {
     std::size_t thread_of(unsigned rank) const;
     unsigned new_completion();
     void see(Completion& completion, unsigned rank) const;
+    bool is_seen_before(unsigned completion, unsigned rank);
 
     const HappensBefore& happens_before_;
     std::vector<Operation> operations_;
     std::vector<Operation> products_;  ///< of the cluster
     std::vector<Completion> completions_;
     std::size_t first_of_cluster_ = 1;
+    std::array<Miss, 1024> misses_;  ///< the last of each remainder, as many cells ask for one
     std::unordered_map<std::uintptr_t, Phases> phases_;
 };
 

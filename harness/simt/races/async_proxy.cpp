@@ -102,13 +102,15 @@ void Detector::check_proxies(const Cell& cell, const CellAccess& access) {
     });
 }
 
-/// Keeps the reads of operations, which a barrier alone doesn't order.
+/// Keeps the reads of operations, which a barrier alone doesn't order. What orders those of other
+/// clusters is not asked for here, as it takes long.
 void Detector::remember_async_read(const CellAccess& access) {
     Cell& cell = access.page.cells[Shadow::cell_index(access.address)];
     const Access& now = access.now;
     const auto is_over = [&](const Access& read) {
         return read.segment < since(access.page) ||
-               (read.is_async && is_operation_before(read, access, false));
+               (read.is_async && read.segment >= happens_before_.cluster_first() &&
+                is_operation_before(read, access, false));
     };
     const bool is_same_thread = !now.is_async && !cell.read.is_async &&
                                 cell.read.rank == now.rank && cell.read.segment == now.segment;

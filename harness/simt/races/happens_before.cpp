@@ -17,6 +17,7 @@ constexpr std::uint16_t last_clock = 0xffff;  // stands for all later times of t
 constexpr unsigned last_fence_count = 0xff;
 // A longer chain of releases is taken to order everything, against false alarms.
 constexpr std::size_t releases_searched = 1000000;
+constexpr std::size_t locations_reached = 64;
 
 }  // namespace
 
@@ -53,6 +54,7 @@ std::shared_ptr<const HappensBefore::Saved> HappensBefore::leave_block() {
 }
 
 void HappensBefore::resume_block(const Saved& saved) {
+    ++version_;
     own() = saved.own;
     if (cluster_acquired_ < cluster_released_) cluster_barrier();
 }
@@ -64,6 +66,7 @@ void HappensBefore::cluster_barrier() {
 }
 
 void HappensBefore::begin_block(const BlockStart& block) {
+    ++version_;
     block_first_ = segment_ = ++last_segment_;
     block_ = block.rank;
     if (block.begins_cluster) {
@@ -94,6 +97,7 @@ void HappensBefore::forget_warps() {
 }
 
 void HappensBefore::barrier() {
+    ++version_;
     if (std::exchange(segment_has_fences_, false)) {
         segment_fences_ = std::make_shared<const SegmentFences>(
             SegmentFences{segment_, fences_, std::move(segment_fences_)});
@@ -109,6 +113,7 @@ void HappensBefore::barrier() {
 }
 
 void HappensBefore::warp_sync(unsigned warp, std::uint32_t lanes) {
+    ++version_;
     warps_synchronised_ |= 1u << warp;
     std::uint16_t* clocks = &clocks_[std::size_t{warp} * 32];
     Known together{};
@@ -180,6 +185,7 @@ bool HappensBefore::is_proxy_fenced(const Access& write, unsigned rank) const {
 void HappensBefore::synchronise(std::uintptr_t address, unsigned rank, SyncAccess access) {
     if (!has_fences_) return;
     if (access.reads) {
+        ++version_;
         const auto found = locations_.find(address);
         if (found != locations_.end()) {
             add(acquired_by_thread_[rank], {&found->second, found->second.size()});
@@ -201,8 +207,37 @@ void HappensBefore::release(std::uintptr_t address, unsigned rank) {
         release.of_warp = std::make_shared<const WarpFences>(of_warp);
     }
     if (release.fence || release.of_block || release.of_warp) {
-        locations_[address].push_back(std::move(release));
+        Location& location = locations_[address];
+        release.reach = reach_of(release, location);
+        location.push_back(std::move(release));
     }
+}
+
+bool HappensBefore::add_reach(AcquiredList& list, const AcquiredList& of) {
+    for (const Acquired& acquired : of) {
+        const AcquiredList* const reach = (*acquired.location)[acquired.count - 1].reach.get();
+        if (reach == nullptr) return false;
+        for (const Acquired& further : *reach) add(list, further);
+    }
+    return true;
+}
+
+std::shared_ptr<const HappensBefore::AcquiredList> HappensBefore::reach_of(
+    const Release& release, const Location& earlier) {
+    AcquiredList reach;
+    if (release.fence) {
+        reach = release.fence->acquired;
+        if (!add_reach(reach, release.fence->acquired)) return nullptr;
+    }
+    if (!earlier.empty()) {
+        const auto& before = earlier.back().reach;
+        if (before == nullptr) return nullptr;
+        const std::size_t own = reach.size();
+        for (const Acquired& one : *before) add(reach, one);
+        if (own == 0) return before;
+    }
+    if (reach.size() > locations_reached) return nullptr;
+    return std::make_shared<const AcquiredList>(std::move(reach));
 }
 
 void HappensBefore::add(AcquiredList& list, Acquired acquired) {
@@ -255,12 +290,18 @@ bool HappensBefore::is_ordered_slowly(const Access& earlier, unsigned rank) cons
     if (!has_fences_) return false;
     AcquiredList acquired = acquired_by_block_;
     add_acquired_by(rank, acquired);
-    return is_acquired(earlier, std::move(acquired));
+    return is_acquired(earlier, acquired);
 }
 
-bool HappensBefore::is_acquired(const Access& earlier, AcquiredList acquired) const {
+bool HappensBefore::is_acquired(const Access& earlier, const AcquiredList& acquired) const {
     const std::uint32_t block = block_of(earlier.segment).block_first;
     if (is_covered(earlier, block, acquired)) return true;
+    AcquiredList further;
+    return add_reach(further, acquired) ? is_covered(earlier, block, further)
+                                        : is_acquired_by_any(earlier, acquired);
+}
+
+bool HappensBefore::is_acquired_by_any(const Access& earlier, AcquiredList acquired) const {
     // Add what the releasing threads had acquired before their fences, and so on.
     std::vector<std::size_t> expanded(acquired.size());
     std::size_t searched = 0;
@@ -278,7 +319,7 @@ bool HappensBefore::is_acquired(const Access& earlier, AcquiredList acquired) co
             }
         }
     }
-    return is_covered(earlier, block, acquired);
+    return is_covered(earlier, block_of(earlier.segment).block_first, acquired);
 }
 
 bool HappensBefore::is_covered(const Access& earlier, std::uint32_t block,

@@ -58,6 +58,8 @@ class HappensBefore {
         return earlier.segment >= cluster_first_ &&
                (earlier.block == block_ || earlier.segment < cluster_acquired_);
     }
+    /// Grows whenever a thread may have come to be ordered after more.
+    std::uint64_t version() const { return version_; }
     /// The running thread's half of an access.
     Access access_of(unsigned rank) const {
         Access access;
@@ -118,6 +120,9 @@ class HappensBefore {
         std::shared_ptr<const Fence> fence;
         std::shared_ptr<const SegmentFences> of_block;
         std::shared_ptr<const WarpFences> of_warp;
+        /// All that who acquires it and the location's earlier ones acquires by way of their
+        /// fences; null: that is too much to keep.
+        std::shared_ptr<const AcquiredList> reach;
 
         bool covers(const Access& earlier) const;
     };
@@ -133,17 +138,24 @@ class HappensBefore {
     };
 
     bool is_ordered_slowly(const Access& earlier, unsigned rank) const;
-    bool is_acquired(const Access& earlier, AcquiredList acquired) const;
+    bool is_acquired(const Access& earlier, const AcquiredList& acquired) const;
+    /// The same by way of each release, of which there may be many.
+    bool is_acquired_by_any(const Access& earlier, AcquiredList acquired) const;
     bool is_covered(const Access& earlier, std::uint32_t block, const AcquiredList& by) const;
     void release(std::uintptr_t address, unsigned rank);
     const Block& block_of(std::uint32_t segment) const;
     static void add(AcquiredList& list, Acquired acquired);
+    /// Adds what the list's releases reach. False: that is not known.
+    static bool add_reach(AcquiredList& list, const AcquiredList& of);
+    static std::shared_ptr<const AcquiredList> reach_of(const Release& release,
+                                                        const Location& earlier);
     void add_acquired_by(unsigned rank, AcquiredList& list) const;
     void forget_warps();
 
     /// What is the running block's own.
     auto own();
 
+    std::uint64_t version_ = 0;
     std::uint32_t segment_ = 0, block_first_ = 0, launch_first_ = 1;
     std::uint32_t last_segment_ = 0;  ///< of any block
     unsigned block_ = 0;              ///< rank in its cluster

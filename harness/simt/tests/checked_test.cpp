@@ -241,6 +241,12 @@ TEST_CASE("a store that is not committed is not waited for") {
     simt_test::check_contains(findings[0].text, lines_of("store_not_waited_for"));
 }
 
+TEST_CASE("nothing is found in copies beyond those that have numbers") {
+    for (const Finding& finding : findings_of("more_copies_than_have_numbers"))
+        FAIL_CHECK(finding.text);
+    CHECK(run_on("cpu-checked", "more_copies_than_have_numbers")[0] == 65.0f);
+}
+
 TEST_CASE("an mbarrier whose arrivals or bytes are not those that come is named") {
     const std::map<std::string, std::string> errors = {
         {"expects_more_bytes", "which lacks 128 bytes of those that expect_tx announced"},

@@ -222,6 +222,24 @@ __global__ void leave_store(float* data) {
 }
 LAUNCHER(store_outlives_block) { leave_store<<<1, 32>>>(call.data); }
 
+// Nothing is missing. Another warp reads what the last copy has loaded.
+__global__ void copy_often(float* data, unsigned times) {
+    __shared__ std::uint64_t full;
+    __shared__ alignas(16) float stage[4];
+    if (threadIdx.x == 0) init(&full, 1);
+    __syncthreads();
+    for (unsigned i = 0; i < times; ++i) {
+        if (i == times - 1) __syncthreads();
+        if (threadIdx.x == 0) {
+            expect(&full, sizeof stage);
+            LOAD(stage, data, sizeof stage, &full);
+        }
+        if (threadIdx.x == 0 || i == times - 1) wait(&full, i % 2);
+    }
+    if (threadIdx.x == 32) data[0] = stage[1];
+}
+LAUNCHER(more_copies_than_have_numbers) { copy_often<<<1, 33>>>(call.data, (1u << 18) + 1); }
+
 // The barrier may be made after others have arrived at it.
 __global__ void init_unsynchronised() {
     __shared__ std::uint64_t full;
