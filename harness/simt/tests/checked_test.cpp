@@ -10,7 +10,7 @@
 #include <fstream>
 #include <map>
 
-#include "harness/simt/tests/device_run.hpp"
+#include "harness/simt/tests/checked_run.hpp"
 
 using gradverify::simt::Finding;
 using gradverify::simt::FindingKind;
@@ -18,6 +18,8 @@ using gradverify::simt::Order;
 using gradverify::simt::take_error;
 using gradverify::simt::take_findings;
 using simt_test::contains;
+using simt_test::findings_of;
+using simt_test::run_on;
 using simt_test::ScheduleScope;
 using enum gradverify::simt::FindingKind;
 
@@ -26,9 +28,8 @@ namespace {
 /// "kernels_wrong.cu:12" and so on: the lines that are marked with the launcher's name.
 std::vector<std::string> lines_of(const std::string& launcher) {
     std::vector<std::string> found;
-    for (const std::string name :
-         {"kernels_wrong.cu", "kernels_wrong_async.cu", "kernels_wrong_clusters.cu",
-          "kernels_wrong_pipeline.cu", "kernels_wrong_warpgroups.cu"}) {
+    for (const std::string name : {"kernels_wrong.cu", "kernels_wrong_async.cu",
+                                   "kernels_wrong_clusters.cu", "kernels_wrong_warpgroups.cu"}) {
         std::ifstream file(GRADVERIFY_SIMT_TEST_FOLDER "/" + name);
         int number = 0;
         for (std::string line; std::getline(file, line);) {
@@ -40,23 +41,6 @@ std::vector<std::string> lines_of(const std::string& launcher) {
     CAPTURE(launcher);
     REQUIRE(!found.empty());
     return found;
-}
-
-/// The first values that a launcher leaves, of memory whose `count` elements are named `data`.
-std::vector<float> run_on(const std::string& device, const std::string& name, int count = 64) {
-    // A guard lies on either side, as a harness would have it.
-    const simt_test::DeviceFloats memory(count + 128);
-    float* begin = memory.data + 64;
-    const simt_test::NamedScope scope(begin, count);
-    simt_test::launchers().at(device + "/" + name)({begin, count, 0});
-    return {begin, begin + std::min(count, 128)};
-}
-
-std::vector<Finding> findings_of(const std::string& name, int count = 64) {
-    take_findings();
-    run_on("cpu-checked", name, count);
-    take_error();
-    return take_findings();
 }
 
 struct WrongKernel {
@@ -266,66 +250,6 @@ TEST_CASE("an mbarrier whose arrivals or bytes are not those that come is named"
         }
     }
     take_findings();
-}
-
-TEST_CASE("a pipeline of TMA and wgmma is right, and nothing is found in it") {
-    simt_test::in_every_order([] {
-        for (const std::string name : {"pipeline_right", "pipeline_of_pairs"}) {
-            CAPTURE(name);
-            CHECK(run_on("cpu", name)[0] == 0.0f);
-            for (const Finding& finding : findings_of(name)) FAIL_CHECK(finding.text);
-            CHECK(run_on("cpu-checked", name)[0] == 0.0f);
-        }
-    });
-}
-
-TEST_CASE("each mistake of a pipeline is found in every order") {
-    struct Wrong {
-        std::string launcher;
-        std::vector<std::string> finding;  ///< parts of its text; none: there must be the error
-        std::string error;                 ///< in place of the finding; empty: there is none
-    };
-    const Wrong all[] = {
-        {"full_not_waited_for", {"product reads it", "the copy has not been waited for"}, ""},
-        {"empty_not_waited_for_of_pipeline",
-         {"asynchronous copy writes it"},
-         "more arrivals at an mbarrier than its phase waits for"},
-        {"wrong_parity",
-         {"product reads it", "the copy has not been waited for"},
-         "lacks 1 arrival"},
-        {"expects_too_little",
-         {"product reads it", "the copy has not been waited for"},
-         "to which 4096 bytes came that none expected"},
-        {"expects_too_much", {}, "lacks 128 bytes of those that expect_tx announced"},
-        {"released_early",
-         {"asynchronous copy writes it", "product reads it", "the product has not been waited for"},
-         ""},
-        {"released_early_in_pair",
-         {"asynchronous copy writes it", "product reads it", "the product has not been waited for"},
-         ""},
-        {"store_not_fenced", {"asynchronous copy at", "no fence.proxy.async"}, ""},
-        {"no_cluster_barrier", {"of its cluster, which has not begun or has ended"}, ""},
-    };
-    for (const Wrong& wrong : all) {
-        simt_test::in_every_order([&] {
-            take_findings();
-            run_on("cpu-checked", wrong.launcher);
-            const std::string error = take_error();
-            std::string text;
-            const bool is_found = std::ranges::any_of(take_findings(), [&](const Finding& finding) {
-                text += finding.text + "\n";
-                return !wrong.finding.empty() &&
-                       std::ranges::all_of(wrong.finding, [&](const std::string& part) {
-                           return contains(finding.text, part);
-                       });
-            });
-            const bool is_error = !wrong.error.empty() && contains(error, wrong.error);
-            CAPTURE(wrong.launcher);
-            CAPTURE(error);
-            CAPTURE(text);
-            CHECK((is_found || is_error));
-        });
-    }
 }
 
 TEST_CASE("a matrix that part of a warp loads is an error") {

@@ -222,7 +222,7 @@ __global__ void leave_store(float* data) {
 }
 LAUNCHER(store_outlives_block) { leave_store<<<1, 32>>>(call.data); }
 
-// Nothing is missing. Another warp reads what the last copy has loaded.
+// Nothing is missing. Another thread asks for the last copy, and another warp reads what it loads.
 __global__ void copy_often(float* data, unsigned times) {
     __shared__ std::uint64_t full;
     __shared__ alignas(16) float stage[4];
@@ -230,7 +230,7 @@ __global__ void copy_often(float* data, unsigned times) {
     __syncthreads();
     for (unsigned i = 0; i < times; ++i) {
         if (i == times - 1) __syncthreads();
-        if (threadIdx.x == 0) {
+        if (threadIdx.x == (i == times - 1 ? 1 : 0)) {
             expect(&full, sizeof stage);
             LOAD(stage, data, sizeof stage, &full);
         }
