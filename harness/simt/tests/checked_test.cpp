@@ -155,10 +155,11 @@ TEST_CASE("each error is found with its source lines, in every order of threads"
 
 TEST_CASE("nothing is found in products of a warpgroup that lack nothing") {
     simt_test::in_every_order([] {
-        for (const char* const name : {"wgmma_pipeline", "wgmma_specialised"})
+        for (const char* const name : {"wgmma_pipeline", "wgmma_specialised", "wgmma_by_mbarriers"})
             for (const auto& finding : findings_of(name, 128)) FAIL_CHECK(finding.text);
         CHECK(run_on("cpu-checked", "wgmma_specialised", 128)[127] == 64.0f);
         CHECK(run_on("cpu", "wgmma_specialised", 128)[0] == 64.0f);
+        CHECK(run_on("cpu", "wgmma_by_mbarriers", 128)[0] == 64.0f);
     });
 }
 

@@ -2,6 +2,7 @@
 // Products of a warpgroup (wgmma) whose asynchrony is wrong: each kernel lacks one thing.
 #include <cuda_runtime.h>
 
+#include "harness/simt/tests/constructs/async.hpp"
 #include "harness/simt/tests/launcher.hpp"
 
 // Compiled for sm_90a alone, and by the CPU device.
@@ -241,6 +242,36 @@ __global__ void filled_by_another(float* data) {
     if (threadIdx.x >= 128) data[thread] = d[0];
 }
 LAUNCHER(wgmma_specialised) { filled_by_another<<<1, 256>>>(call.data); }
+
+// The same by mbarriers, at which every thread arrives.
+__global__ void filled_by_mbarriers(float* data) {
+    __shared__ __align__(128) ProductTile tiles[2];
+    __shared__ std::uint64_t full[2], empty[2];
+    float d[4] = {};
+    if (threadIdx.x == 0)
+        for (int i = 0; i < 2; ++i) init(&full[i], 128), init(&empty[i], 128);
+    __syncthreads();
+    const unsigned thread = threadIdx.x % 128;
+    for (int k = 0; k < 4; ++k) {
+        ProductTile& tile = tiles[k % 2];
+        if (threadIdx.x < 128) {
+            if (k > 1) wait(&empty[k % 2], 0);
+            for (unsigned i = thread; i < 1024; i += 128) tile.a[i] = 0x3f80;
+            tile.b[thread] = 0x3f80;
+            FENCE_PROXIES();
+            arrive(&full[k % 2]);
+        } else {
+            wait(&full[k % 2], k / 2);
+            FENCE();
+            PRODUCT();
+            COMMIT();
+            WAIT(0);
+            arrive(&empty[k % 2]);
+        }
+    }
+    if (threadIdx.x >= 128) data[thread] = d[0];
+}
+LAUNCHER(wgmma_by_mbarriers) { filled_by_mbarriers<<<1, 256>>>(call.data); }
 
 // Three of the four warps come.
 __global__ void three_warps(float* data) {
