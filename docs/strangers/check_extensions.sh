@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Fetches extensions of other repositories, unchanged, and checks their kernels with the files of
+# glue/:
+#   check_extensions.sh NAME [OPTION...]
+# NAME is one of those at the end; OPTIONs are those of `gradverify check`. Repositories are kept in
+# EXTENSIONS, else in ~/.cache/gradverify/extensions; GRADVERIFY is the program, else the PATH's.
+set -euo pipefail
+
+glue=$(cd "$(dirname "${BASH_SOURCE[0]}")/glue" && pwd)
+kept=${EXTENSIONS:-${XDG_CACHE_HOME:-$HOME/.cache}/gradverify/extensions}
+
+# fetch OWNER/NAME COMMIT: prints the folder.
+fetch() {
+    local folder=$kept/${1#*/}-${2:0:8}
+    if ! [ -e "$folder/.git/FETCH_HEAD" ]; then
+        git init -q "$folder"
+        git -C "$folder" fetch -q --depth 1 "https://github.com/$1" "$2"
+        git -C "$folder" checkout -q FETCH_HEAD
+    fi
+    echo "$folder"
+}
+
+flash_attention_2() { # HEAD [OPTION...]
+    local head=$1 at cutlass
+    shift
+    at=$(fetch Dao-AILab/flash-attention 0251105a2fb19d2957484b7f023cd8c115286ced)/csrc/flash_attn
+    cutlass=$(fetch NVIDIA/cutlass 7107b05535f8977f5ecb9d01ee203205b1fd9bc4)/include
+    # CUTLASS knows by it that this compiler has ldmatrix.
+    check "$at/src/flash_bwd_hdim${head}_bf16_sm80.cu" \
+        "$at/src/flash_bwd_hdim${head}_bf16_causal_sm80.cu" \
+        "$glue/attention_operator.cpp" "$glue/flash_attention_2.cu" --include "$at" --include "$at/src" \
+        --include "$cutlass" --define CUTE_ARCH_LDSM_SM75_SUPPORTED=1 --define HEAD="$head" "$@"
+}
+
+mamba() {
+    local at
+    at=$(fetch state-spaces/mamba e9594ce1c732d97440f0332fdc43170a2294dbfa)/csrc/selective_scan
+    check "$at/selective_scan_fwd_fp32.cu" "$at/selective_scan_bwd_fp32_real.cu" \
+        "$glue/selective_scan_operator.cpp" "$glue/mamba.cu" --include "$at" "$@"
+}
+
+causal_conv1d() {
+    local at
+    at=$(fetch Dao-AILab/causal-conv1d 0d2252d161f25f7907bbd05985c08ab98d255874)/csrc
+    check "$at"/causal_conv1d_{fwd,bwd,update}.cu "$glue/causal_conv1d_operator.cpp" \
+        "$glue/causal_conv1d.cu" --include "$at" "$@"
+}
+
+apex() { fetch NVIDIA/apex 6424da3b4faa6c8f062da4a48c424fff3f02d42d; }
+apex_layer_norm() {
+    local at
+    at=$(apex)/csrc
+    check "$at/layer_norm_cuda_kernel.cu" "$glue/apex_layer_norm.cu" --include "$at" "$@"
+}
+apex_masked_softmax() {
+    local at
+    at=$(apex)/csrc
+    check "$at/megatron/scaled_masked_softmax_cuda.cu" "$glue/masked_softmax_operator.cpp" \
+        "$glue/apex_masked_softmax.cu" --include "$at" --include "$at/megatron" "$@"
+}
+
+check() { "${GRADVERIFY:-gradverify}" check --device cpu "$@"; }
+
+case ${1:-} in
+    flash_attention_2 | mamba | causal_conv1d | apex_layer_norm | apex_masked_softmax) "$@" ;;
+    *)
+        sed -n '3,7s/^# \{0,1\}//p' "$0" >&2
+        echo "NAME: flash_attention_2 HEAD, mamba, causal_conv1d, apex_layer_norm, apex_masked_softmax" >&2
+        exit 2
+        ;;
+esac

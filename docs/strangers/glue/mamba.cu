@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// mamba's selective_scan_fwd and selective_scan_bwd, in float with real states; the types that are
+// not built throw.
+#include <stdexcept>
+
+#include "harness/pass.hpp"
+#include "harness/torch.hpp"
+
+#include "selective_scan.cpp"
+
+using at::Tensor;
+using Maybe = c10::optional<Tensor>;
+using Forward = gradverify::Pass<"selective_scan", "forward">;
+using Backward = gradverify::Pass<"selective_scan", "backward">;
+
+static std::vector<Tensor> scan(const auto& call) {
+    const auto t = [&](const char* name) { return call.tensor(name).tensor(); };
+    return selective_scan_fwd(t("u"), t("delta"), t("A"), t("B"), t("C"), t("D"), {},
+                              t("delta_bias"), call.size("softplus") == 1);
+}
+static void forward(const Forward& call) { call.tensor("y").tensor().copy_(scan(call)[0]); }
+static void backward(const Backward& call) {
+    const auto t = [&](const char* name) { return call.tensor(name).tensor(); };
+    Maybe none;
+    const std::vector<Tensor> gradients = selective_scan_bwd(
+        t("u"), t("delta"), t("A"), t("B"), t("C"), t("D"), none, t("delta_bias"), t("dy"),
+        scan(call)[1], none, none, call.size("softplus") == 1, false);
+    const char* const names[] = {"du", "ddelta", "dA", "dB", "dC", "dD", "ddelta_bias"};
+    for (std::size_t i = 0; i < std::size(names); ++i) t(names[i]).copy_(gradients[i]);
+}
+GRADVERIFY_KERNEL(Forward, "mamba", forward).where("n", gradverify::between(1, 256));
+GRADVERIFY_KERNEL(Backward, "mamba", backward).where("n", gradverify::between(1, 256));
+
+template <class Input, class Weight>
+void selective_scan_fwd_cuda(SSMParamsBase&, cudaStream_t) {
+    throw std::runtime_error("not built: another type");
+}
+template <class Input, class Weight>
+void selective_scan_bwd_cuda(SSMParamsBwd&, cudaStream_t) {
+    throw std::runtime_error("not built: another type");
+}
+using Complex = c10::complex<float>;
+#define NOT_BUILT(INPUT, WEIGHT)                                                        \
+    template void selective_scan_fwd_cuda<INPUT, WEIGHT>(SSMParamsBase&, cudaStream_t); \
+    template void selective_scan_bwd_cuda<INPUT, WEIGHT>(SSMParamsBwd&, cudaStream_t);
+NOT_BUILT(at::Half, float)
+NOT_BUILT(at::Half, Complex)
+NOT_BUILT(at::BFloat16, float)
+NOT_BUILT(at::BFloat16, Complex)
+template void selective_scan_bwd_cuda<float, Complex>(SSMParamsBwd&, cudaStream_t);
