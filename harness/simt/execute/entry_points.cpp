@@ -50,6 +50,9 @@ bool gradverify_simt_thread_returned() { return Executor::of_this_thread().threa
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment) {
     Executor::of_this_thread().place_shared(slot, bytes, alignment);
 }
+void* gradverify_simt_place_left_local(std::size_t bytes) {
+    return Executor::of_this_thread().place_left_local(bytes);
+}
 [[gnu::noinline]] static void barrier_outside_of_a_kernel(const char* file, int line) {
     Executor::of_this_thread().barrier({file, line});
 }

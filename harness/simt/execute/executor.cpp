@@ -330,7 +330,10 @@ void Executor::begin_block() {
     // Blocks of a cluster end theirs as they end, since others may run between.
     if (cluster_size_ == 1) end_asynchronous_copies();
     count_block();
-    if (blocks_begun_ % cluster_size_ == 0) begin_cluster();
+    if (blocks_begun_ % cluster_size_ == 0) {
+        begin_cluster();
+        if (waiting_blocks_.empty() && spinning_blocks_.empty()) left_locals_.forget();
+    }
     set_block_index();
     enter_block();
     // What others have begun for it before it could know of them is lost.

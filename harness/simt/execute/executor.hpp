@@ -14,6 +14,7 @@
 
 #include "gradverify_simt/state.hpp"
 #include "harness/simt/execute/fiber.hpp"
+#include "harness/simt/execute/left_locals.hpp"
 #include "harness/simt/execute/shared_memory.hpp"
 #include "harness/simt/execute/warp.hpp"
 #include "harness/simt/faults/fault.hpp"
@@ -236,7 +237,11 @@ class Executor : private BlockThreads {
     [[noreturn]] void trap(int cuda_error, TrapText text, unit::Place place);
     /// Where the lower 18 bits of an address within shared memory lie, as in a matrix descriptor.
     const char* shared_at(unsigned address) const { return shared().at(address); }
-    bool has_stack(const void* address) const { return fibers_.has_stack(address); }
+    void* place_left_local(std::size_t bytes) { return left_locals_.place(bytes); }
+    /// Whether only one thread may touch it.
+    bool has_stack(const void* address) const {
+        return fibers_.has_stack(address) || left_locals_.has(address);
+    }
     bool has_stack_guard(const void* address) const { return fibers_.has_guard(address); }
     /// Ends the launch, from the signal handler.
     [[noreturn]] void abandon_at(const Fault& fault);
@@ -388,6 +393,7 @@ class Executor : private BlockThreads {
     bool is_abandoned_ = false;  ///< the running launch, before its end
     Fiber abandoned_;            ///< the left side of a switch that never returns
     FiberPool fibers_;
+    LeftLocals left_locals_;
     std::vector<std::unique_ptr<SharedMemory>> shared_memories_;  ///< by rank in the cluster
 };
 

@@ -11,6 +11,7 @@ std::string rewrite(std::string_view preprocessed) {
     rewrite_launches(stream);
     rewrite_shared_variables(stream);
     rewrite_own_names(stream);
+    rewrite_left_locals(stream);
     rewrite_inline_ptx(stream);
     return stream.join();
 }

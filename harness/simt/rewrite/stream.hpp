@@ -70,6 +70,7 @@ class Stream {
 void rewrite_launches(Stream& stream);
 void rewrite_shared_variables(Stream& stream);
 void rewrite_own_names(Stream& stream);
+void rewrite_left_locals(Stream& stream);
 void rewrite_inline_ptx(Stream& stream);
 
 }  // namespace gradverify::simt::rewrite

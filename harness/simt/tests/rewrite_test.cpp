@@ -307,3 +307,34 @@ TEST_CASE("a template that a class names as itself is named with its namespace")
     CHECK(rewrite(inner) == inner);
     CHECK(rewrite(member) == member);
 }
+
+TEST_CASE("where a function of type auto returns the address of its variable, it is a copy's") {
+    const auto function = [](const std::string& head, const std::string& declared,
+                             const std::string& returned) {
+        return head + " { " + declared + " return " + returned + "; }";
+    };
+    const auto changes = [&](const std::string& head, const std::string& declared,
+                             const std::string& before, const std::string& after) {
+        CHECK(rewrite(function(head, declared, before + "&x" + after)) ==
+              function(head, declared, before + unit + "left_local(&x)" + after));
+    };
+    const auto stays = [&](const std::string& head, const std::string& declared,
+                           const std::string& returned) {
+        const std::string text = function(head, declared, returned);
+        CHECK(rewrite(text) == text);
+    };
+    const std::string head = "template <class T> auto f(T& y)";
+    changes(head, "auto x = g(y);", "view(make<T>(", "), 3)");
+    changes(head, "Array<T, 3> x;", "view(3, ", ")");
+    changes("auto A::f() const", "T x(3);", "view(", ", 1)");
+    changes("auto f()", "int x{};", "", "");
+    stays("auto f(int x)", "", "view(&x)");
+    stays(head, "auto& x = y;", "view(&x)");
+    stays(head, "auto* x = &y;", "view(&x)");
+    stays(head, "static T x;", "view(&x)");
+    stays(head, "T x;", "view(y &x)");
+    stays(head, "T x;", "*reinterpret_cast<int*>(&x)");
+    stays(head, "{ T x; }", "view(&x)");
+    stays("int* f()", "int x;", "view(&x)");
+    stays("auto f() -> int*", "int x;", "view(&x)");
+}

@@ -3,6 +3,7 @@
 #pragma once
 #pragma GCC system_header
 
+#include <cstring>
 #include <type_traits>
 
 #include "gradverify_simt/state.hpp"
@@ -53,6 +54,17 @@ __attribute__((always_inline)) inline T& give(const Lent<T>& lent) {
 template <class Body>
 void launch(const char* kernel, const LaunchConfig& config, const Body& body) {
     gradverify_simt_launch(config, kernel, &run_threads<Body>, &body, sizeof body, is_checked);
+}
+
+/// What a function returns for the address of its local variable: that of a copy, which lives on.
+template <class T>
+constexpr T* left_local(T* local) {
+    if constexpr (std::is_trivially_copyable_v<T>) {
+        if (!on_device_thread()) return local;
+        void* const copy = gradverify_simt_place_left_local(sizeof(T));
+        return static_cast<T*>(std::memcpy(copy, local, sizeof(T)));
+    }
+    return local;
 }
 
 /// A static shared variable. `Tag` is local to the declaration and carries the declared alignment.

@@ -187,6 +187,7 @@ void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, con
 
 bool gradverify_simt_thread_returned();
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment);
+void* gradverify_simt_place_left_local(std::size_t bytes);
 void gradverify_simt_barrier(const char* file, int line);
 int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* file, int line);
 void gradverify_simt_grid_barrier(const char* file, int line);
