@@ -26,11 +26,16 @@ flash_attention_2() { # HEAD [OPTION...]
     shift
     at=$(fetch Dao-AILab/flash-attention 0251105a2fb19d2957484b7f023cd8c115286ced)/csrc/flash_attn
     cutlass=$(fetch NVIDIA/cutlass 7107b05535f8977f5ecb9d01ee203205b1fd9bc4)/include
-    # CUTLASS knows by it that this compiler has ldmatrix.
+    # CUTLASS knows by the first that this compiler has ldmatrix. The others are FlashAttention's own:
+    # each leaves out what the glue never asks for, together half of the time to compile.
+    local definitions=(--define CUTE_ARCH_LDSM_SM75_SUPPORTED=1 --define HEAD="$head") without
+    for without in DROPOUT ALIBI SOFTCAP LOCAL UNEVEN_K; do
+        definitions+=(--define "FLASHATTENTION_DISABLE_$without")
+    done
     check "$at/src/flash_bwd_hdim${head}_bf16_sm80.cu" \
         "$at/src/flash_bwd_hdim${head}_bf16_causal_sm80.cu" \
         "$glue/attention_operator.cpp" "$glue/flash_attention_2.cu" --include "$at" --include "$at/src" \
-        --include "$cutlass" --define CUTE_ARCH_LDSM_SM75_SUPPORTED=1 --define HEAD="$head" "$@"
+        --include "$cutlass" "${definitions[@]}" "$@"
 }
 
 mamba() {
