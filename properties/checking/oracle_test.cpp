@@ -107,7 +107,7 @@ TEST_CASE("a bound counts the roundings of the arithmetic that the kernel declar
         {dot, declared().on_tensor_cores(), two, 3 * f32},
         {dot, declared().storage(DType::f64).on_tensor_cores(), two, 4 * f64},
         {dot, declared().on_tensor_cores(), "n=1:data=x[0]=24.0009765625,w[0]=20", 0x1p-10},
-        {dot, declared().multiplies_in(DType::bf16), "n=1:data=x[0]=24.125,w[0]=20", bf16},
+        {dot, declared().multiplies_in(DType::bf16), "n=1:data=x[0]=24.0625,w[0]=20", bf16},
         {dot, declared().multiplies_in(DType::bf16), one, f32},
         {ratio, declared(), parts, 3 * f32},
         {ratio, declared().fast_math(), parts, 5 * f32},
