@@ -156,12 +156,14 @@ template <class Ring, bool a_transposed, bool b_transposed>
 __global__ void __cluster_dims__(blocks, 1, 1) __launch_bounds__(threads)
     multiply_tiles(const __grid_constant__ Maps maps, const float* bias, int columns, int terms) {
     extern __shared__ __align__(1024) unsigned char shared[];
-    const Block<Ring, a_transposed, b_transposed> block{{shared},
-                                                        maps,
-                                                        static_cast<int>(blockIdx.y) * tile,
-                                                        static_cast<int>(blockIdx.x) * tile,
-                                                        (terms + tile - 1) / tile,
-                                                        hopper::rank_in_cluster()};
+    const unsigned across = (columns + tile * blocks - 1) / (tile * blocks) * blocks;
+    const Block<Ring, a_transposed, b_transposed> block{
+        {shared},
+        maps,
+        static_cast<int>(blockIdx.x / across) * tile,
+        static_cast<int>(blockIdx.x % across) * tile,
+        (terms + tile - 1) / tile,
+        hopper::rank_in_cluster()};
     block.begin_barriers();
     __syncthreads();
     Ring::meet_first();
@@ -222,8 +224,8 @@ void launch_tiles(const Sizes& sizes, const Element* a, const Element* b, const 
                              cudaFuncAttributeMaxDynamicSharedMemorySize,
                              Memory<Ring>::bytes) != cudaSuccess)
         throw std::runtime_error("no block has as much shared memory");
-    const auto across = static_cast<unsigned>(divided_up(sizes.p, tile * blocks) * blocks);
-    const dim3 grid(across, static_cast<unsigned>(divided_up(sizes.m, tile)));
+    const auto across = divided_up(sizes.p, tile * blocks) * blocks;
+    const auto grid = static_cast<unsigned>(across * divided_up(sizes.m, tile));
     multiply_tiles<Ring, a_transposed, b_transposed>
         <<<grid, threads, Memory<Ring>::bytes, stream>>>(maps, bias, static_cast<int>(sizes.p),
                                                          static_cast<int>(sizes.l));

@@ -103,8 +103,6 @@ const WrongKernel wrong_kernels[] = {
      race,
      {"stage[", "asynchronous copy", " wait for the copy's group"}},
     {"group_copy_waits_early", race, {"stage[", "asynchronous copy", " wait for the copy's group"}},
-    {"wgmma_without_proxy_fence", race, {"tile", "the async proxy", "no fence.proxy.async"}},
-    {"wgmma_one_thread_fenced", race, {"tile", "the async proxy", "no fence.proxy.async"}},
     {"wgmma_without_proxy_fence", race, {"product at", "tile", "no fence.proxy.async"}},
     {"wgmma_one_thread_fenced", race, {"product at", "tile", "no fence.proxy.async"}},
     {"wgmma_without_barrier", race, {"tile", "no barrier"}},

@@ -208,7 +208,7 @@ constexpr SeededBug warpgroup_bugs[] = {
     {"fc.forward/bug_wgmma_early_refill", "free_of_races", "n=1,c=200,k=4", "cpu", false},
     {"fc.forward/bug_wgmma_one_stage_too_few", "free_of_races", "n=1,c=136,k=4", "cpu", false},
     // The first row of eight lies where it would without a swizzle.
-    {"fc.forward/bug_wgmma_wrong_swizzle", "matches_reference", "n=1,c=8,k=4"},
+    {"fc.forward/bug_wgmma_wrong_swizzle", "matches_reference", "n=1,c=8,k=4", "cpu"},
 };
 
 // Kernels of half, bfloat16 and double that compute in less than they declare.
