@@ -28,8 +28,8 @@ unsigned block_of(const void* shared) {
 }
 
 std::byte* in_block(const void* shared, unsigned block) {
-    return reinterpret_cast<std::byte*>(
-        ptx::from_shared(ptx::of_block(ptx::to_shared(number(shared)), block)));
+    return const_cast<std::byte*>(static_cast<const std::byte*>(
+        pointer_to(ptx::from_shared(ptx::of_block(ptx::to_shared(number(shared)), block)))));
 }
 
 [[noreturn]] void fail(const AsyncPlace& at, const char* what) {

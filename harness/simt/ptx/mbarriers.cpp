@@ -26,7 +26,8 @@ std::string mbarrier_text(std::uintptr_t address) {
     std::memcpy(&state, pointer_to(address), sizeof state);
     if (state.mark != MbarrierState::valid_mark) return "an mbarrier that is none any more";
     std::string text = "an mbarrier's phase";
-    if (state.pending != 0) text += ", which lacks " + counted(state.pending, "arrival");
+    if (state.pending != 0)
+        text += ", which lacks " + counted(static_cast<std::int64_t>(state.pending), "arrival");
     const std::int64_t bytes = state.transactions;
     if (bytes > 0)
         text += (state.pending != 0 ? " and " : ", which lacks ") + counted(bytes, "byte") +

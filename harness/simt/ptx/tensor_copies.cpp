@@ -15,6 +15,10 @@
 namespace gradverify::simt {
 namespace {
 
+std::byte* bytes_at(std::uintptr_t address) {
+    return const_cast<std::byte*>(static_cast<const std::byte*>(pointer_to(address)));
+}
+
 using ptx::Coordinates;
 using ptx::Offsets;
 using Index = std::array<std::int64_t, 5>;
@@ -67,10 +71,9 @@ class Box {
             const std::int64_t end =
                 map_.swizzle == 0 ? to
                                   : std::min(to, from / chunk_bytes * chunk_bytes + chunk_bytes);
-            auto* const shared = reinterpret_cast<std::byte*>(
-                swizzled(shared_ + static_cast<std::uintptr_t>(from), map_));
-            auto* const tensor =
-                global == 0 ? nullptr : reinterpret_cast<std::byte*>(global) + from;
+            auto* const shared =
+                bytes_at(swizzled(shared_ + static_cast<std::uintptr_t>(from), map_));
+            auto* const tensor = global == 0 ? nullptr : bytes_at(global) + from;
             const auto bytes = static_cast<std::uint32_t>(end - from);
             if (loads_)
                 copy_.pieces.push_back({shared, tensor, bytes});

@@ -184,6 +184,7 @@ void WarpgroupProducts::complete_before(Warpgroup& group, unsigned group_number)
     group.products.erase(group.products.begin(), left);
     if (detecting != nullptr) {
         std::vector<std::shared_ptr<const AsyncProduct>> ended;
+        ended.reserve(completed.size());
         for (const Product& one : completed) ended.push_back(one.in_flight);
         detecting->end_products(ended);
     }

@@ -104,7 +104,7 @@ bool AsyncOperations::is_seen_before(unsigned number, unsigned rank) {
     Completion& completion = completions_[number];
     const std::size_t thread = thread_of(rank);
     const Miss miss{number, thread, completion.seen.size(), happens_before_.version()};
-    Miss& last = misses_[(number * 32 + thread) % misses_.size()];
+    Miss& last = misses_[(std::size_t{number} * 32 + thread) % misses_.size()];
     if (last == miss) return false;
     const bool is_seen = std::ranges::any_of(completion.seen, [&](const Access& seen) {
         return happens_before_.is_ordered(seen, rank);
