@@ -34,7 +34,7 @@ flash_attention_2() { # HEAD [OPTION...]
     done
     check "$at/src/flash_bwd_hdim${head}_bf16_sm80.cu" \
         "$at/src/flash_bwd_hdim${head}_bf16_causal_sm80.cu" \
-        "$glue/attention_operator.cpp" "$glue/flash_attention_2.cu" --include "$at" --include "$at/src" \
+        "$glue/flash_attention_2.cu" --include "$at" --include "$at/src" \
         --include "$cutlass" "${definitions[@]}" "$@"
 }
 

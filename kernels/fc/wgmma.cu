@@ -9,7 +9,9 @@ using namespace gradverify;
 #if !defined(__NVCC__) || defined(GRADVERIFY_SM_90A)
 GRADVERIFY_KERNEL(fc::Forward, "wgmma", fc::forward_in_tiles<fc::Ring>).with(fc::declare_forward);
 GRADVERIFY_KERNEL(fc::GradInput, "wgmma", fc::grad_input_in_tiles<fc::Ring>)
-    .with(fc::declare_grad_input);
+    .with(fc::declare_gradient)
+    .storage("w", DType::bf16);
 GRADVERIFY_KERNEL(fc::GradWeight, "wgmma", fc::grad_weight_in_tiles<fc::Ring>)
-    .with(fc::declare_grad_weight);
+    .with(fc::declare_gradient)
+    .storage("x", DType::bf16);
 #endif

@@ -258,17 +258,9 @@ inline void declare_forward(KernelDeclaration& kernel) {
         .where("c", multiple_of(8))
         .where("k", multiple_of(4));
 }
-inline void declare_grad_input(KernelDeclaration& kernel) {
+inline void declare_gradient(KernelDeclaration& kernel) {
     kernel.on_tensor_cores()
         .storage("y", DType::bf16)
-        .storage("w", DType::bf16)
-        .where("c", multiple_of(8))
-        .where("k", multiple_of(8));
-}
-inline void declare_grad_weight(KernelDeclaration& kernel) {
-    kernel.on_tensor_cores()
-        .storage("y", DType::bf16)
-        .storage("x", DType::bf16)
         .where("c", multiple_of(8))
         .where("k", multiple_of(8));
 }
