@@ -149,6 +149,11 @@ BulkCopy copy_of(const Tensor& tensor, const AsyncPlace& at, TensorMap& map) {
         fail("a tensor copy of another number of dimensions than its tensor map has");
     if (map.is_im2col != tensor.coordinates.is_im2col)
         fail("a tensor copy of another mode (tile, im2col) than its tensor map has");
+    // The ISA does not say so, but sm_90 stops there as at an illegal instruction.
+    if (tensor.coordinates.at[0] * std::int64_t{map.element_bytes()} % 16 != 0)
+        fail("a tensor copy whose first coordinate is at no multiple of 16 bytes");
+    if (!tensor.loads && std::ranges::any_of(tensor.coordinates.at, [](int i) { return i < 0; }))
+        fail("a tensor copy to global memory at a coordinate below 0");
     BulkCopy copy{.by = at, .pieces = {}, .source = {}};
     copy.fill = map.fills_with_nan ? nan_of(map) : 0;
     copy.fill_bytes = std::min(map.element_bytes(), 4u);

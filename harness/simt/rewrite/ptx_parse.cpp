@@ -55,7 +55,8 @@ class Parser {
         for (skip_space(); at_ < text_.size(); skip_space()) statement();
         if (scopes_.size() != 1) fail();
         find_labels();
-        if (!branches_.empty()) fail();
+        if (!branches_.empty())
+            throw PtxUnserved("bra " + program_.statements[branches_[0]].operands[0].text);
         return std::move(program_);
     }
 

@@ -237,6 +237,9 @@ TEST_CASE("an mbarrier whose arrivals or bytes are not those that come is named"
         {"an_arrival_too_few", "which lacks 1 arrival"},
         {"an_arrival_too_many", "more arrivals at an mbarrier than its phase waits for"},
         {"no_mbarrier", "that no mbarrier.init has made"},
+        {"tile_loaded_between_16_bytes", "first coordinate is at no multiple of 16 bytes"},
+        {"tile_stored_between_16_bytes", "first coordinate is at no multiple of 16 bytes"},
+        {"tile_stored_below_0", "to global memory at a coordinate below 0"},
         {"load_misaligned", "a misaligned address"},
     };
     for (const auto& [launcher, text] : errors) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that lack one thing that the asynchronous proxy needs. The lines of each finding are
 // marked with its launcher.
+#include <cuda.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -35,7 +36,6 @@ __device__ void wait(std::uint64_t* mbarrier, unsigned parity) {
 __device__ void fence_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 __device__ void commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ void wait_for_reads() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
-__device__ void wait_for_stores() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 
 // On the line of their call, as macros.
 #define LOAD(TO, FROM, BYTES, MBARRIER)                                                      \
@@ -288,5 +288,41 @@ __global__ void arrive_at(float* data, unsigned expected, bool makes, unsigned o
 LAUNCHER(an_arrival_too_few) { arrive_at<<<1, 32>>>(call.data, 33, true, 0); }
 LAUNCHER(no_mbarrier) { arrive_at<<<1, 32>>>(call.data, 32, false, 0); }
 LAUNCHER(load_misaligned) { arrive_at<<<1, 32>>>(call.data, 32, true, 1); }
+
+// Coordinates that a GPU refuses.
+__global__ void copy_tile(const __grid_constant__ CUtensorMap map, int x, int y, bool loads) {
+    __shared__ std::uint64_t full;
+    __shared__ alignas(128) float box[16];
+    if (threadIdx.x != 0) return;
+    init(&full, 1);
+    if (loads)
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
+            "[%1, {%2, %3}], [%4];" ::"r"(in_shared(box)),
+            "l"(&map), "r"(x), "r"(y), "r"(in_shared(&full))
+            : "memory");
+    else
+        asm volatile(
+            "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(
+                &map),
+            "r"(x), "r"(y), "r"(in_shared(box))
+            : "memory");
+}
+void launch_copy_of_tile(float* data, int x, int y, bool loads) {
+    const cuuint64_t sizes[] = {8, 4}, stride[] = {8 * sizeof(float)};
+    const cuuint32_t box[] = {8, 2}, steps[] = {1, 1};
+    void* encode = nullptr;
+    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault,
+                                     nullptr);
+    CUtensorMap map;
+    reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(encode)(
+        &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, data, sizes, stride, box, steps,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    copy_tile<<<1, 32>>>(map, x, y, loads);
+}
+LAUNCHER(tile_loaded_between_16_bytes) { launch_copy_of_tile(call.data, -1, 0, true); }
+LAUNCHER(tile_stored_between_16_bytes) { launch_copy_of_tile(call.data, 2, 0, false); }
+LAUNCHER(tile_stored_below_0) { launch_copy_of_tile(call.data, 0, -1, false); }
 
 }  // namespace

@@ -75,11 +75,11 @@ CONSTRUCT(ptx_tensor_loads) {
         bool nan;
     } cases[] = {
         {CU_TENSOR_MAP_SWIZZLE_NONE, 32, 0, 0, 1, false},
-        {CU_TENSOR_MAP_SWIZZLE_NONE, 4, 37, 3, 1, false},
+        {CU_TENSOR_MAP_SWIZZLE_NONE, 8, 36, 3, 1, false},
         {CU_TENSOR_MAP_SWIZZLE_32B, 8, 4, -3, 1, false},
-        {CU_TENSOR_MAP_SWIZZLE_64B, 16, -5, 14, 1, true},
-        {CU_TENSOR_MAP_SWIZZLE_128B, 32, 13, 11, 1, false},
-        {CU_TENSOR_MAP_SWIZZLE_128B, 32, -1, -2, 1, true},
+        {CU_TENSOR_MAP_SWIZZLE_64B, 16, -4, 14, 1, true},
+        {CU_TENSOR_MAP_SWIZZLE_128B, 32, 12, 11, 1, false},
+        {CU_TENSOR_MAP_SWIZZLE_128B, 32, -8, -2, 1, true},
         {CU_TENSOR_MAP_SWIZZLE_128B, 32, 8, 1, 2, false},
     };
     for (const auto& one : cases) {
@@ -117,12 +117,12 @@ __global__ void store_box(const __grid_constant__ CUtensorMap map,
     asm volatile(
         "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(
             &map),
-        "r"(shared_address(box)), "r"(int(blockIdx.x) * 8 - 4), "r"(0), "r"(1)
+        "r"(shared_address(box)), "r"(int(blockIdx.x) * 8), "r"(1), "r"(1)
         : "memory");
     asm volatile(
         "cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group "
         "[%0, {%2, %3, %4}], [%1];" ::"l"(&sums),
-        "r"(shared_address(box)), "r"(0), "r"(-1), "r"(0)
+        "r"(shared_address(box)), "r"(0), "r"(1), "r"(0)
         : "memory");
     commit();
     wait_for_stores();
@@ -135,14 +135,13 @@ CONSTRUCT(ptx_tensor_stores) {
                          map_of<__half>(sums, type, shape, CU_TENSOR_MAP_SWIZZLE_NONE));
     report.equal("stored", as<float>(to.host()), [](int i) {
         const int x = i % 16, y = i / 16 % 4, z = i / 64;
-        const int block = (x + 4) / 8;
-        if (block > 1 || z < 1) return 0.0f;
-        return float(64 * block + (z - 1) * 32 + y * 8 + (x + 4) % 8);
+        if (y < 1 || z < 1) return 0.0f;
+        return float(64 * (x / 8) + (z - 1) * 32 + (y - 1) * 8 + x % 8);
     });
     report.equal("sums", as<float>(sums.host()), [](int i) {
         const int x = i % 16, y = i / 16 % 4, z = i / 64;
-        if (x >= 8 || y > 2 || z > 1) return 0.0f;
-        return float(2 * (z * 32 + (y + 1) * 8 + x) + 64);
+        if (x >= 8 || y < 1 || z > 1) return 0.0f;
+        return float(2 * (z * 32 + (y - 1) * 8 + x) + 64);
     });
 }
 
