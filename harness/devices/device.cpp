@@ -71,7 +71,10 @@ void RunStatus::call(const KernelDeclaration& kernel, const PassCall& call) try 
                             : "the launcher refuses the problem, and does not declare may_refuse()",
                         refused.what());
 } catch (const std::exception& thrown) {
-    error = "the launcher threw: " + with_relative_paths(thrown.what());
+    std::string what = with_relative_paths(thrown.what());
+    // PyTorch's errors go on with advice and a list of addresses.
+    if (what.find("\nException raised from ") != std::string::npos) what.resize(what.find('\n'));
+    error = "the launcher threw: " + what;
 } catch (...) {
     error = "the launcher threw something that is no std::exception";
 }

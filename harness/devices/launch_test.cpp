@@ -128,6 +128,23 @@ TEST_CASE("a call that failed tells only the error and the findings") {
     CHECK(result.untouched.empty());
 }
 
+TEST_CASE("of what a launcher throws PyTorch's advice and addresses are left out") {
+    Rig rig;
+    const auto error_of = [&](KernelDeclaration::Thunk launcher) {
+        rig.declaration.thunk = launcher;
+        RunStatus status;
+        status.call(rig.declaration, {.problem = rig.problem, .tensors = {}, .launch = {}});
+        return status.error;
+    };
+    CHECK(error_of([](const PassCall&) {
+              throw std::runtime_error(
+                  "CUDA error: invalid argument\nSearch for it.\n\n"
+                  "Exception raised from launch at flash.h:89:\nframe #0");
+          }) == "the launcher threw: CUDA error: invalid argument");
+    CHECK(error_of([](const PassCall&) { throw std::runtime_error("two\nlines"); }) ==
+          "the launcher threw: two\nlines");
+}
+
 TEST_CASE("which outputs may be written: those asked for, also over an input") {
     const struct {
         int place;

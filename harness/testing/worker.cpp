@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/testing/worker.hpp"
+#include "harness/base/process_usage.hpp"
 
 #include <unistd.h>
 
@@ -229,13 +230,15 @@ class Obedient : public CaseServer {
     }
 };
 
-/// Plays an owner of a device that ends in the first call of its first client.
-int die_in_first_call() {
+/// Plays an owner of a device that ends in the first call of its first client, after so long a
+/// start.
+int die_in_first_call(double start_seconds) {
     serve_forks();
     std::string request;
     for (char byte = 0; read(worker_request_fd, &byte, 1) == 1 && byte != '\n';) request += byte;
     const auto asked = std::get<ServeClients>(decode_request(request));
     const Exchange exchange(worker_exchange_fd, asked.slots);
+    while (usage_of(::getpid())->cpu_seconds < start_seconds) continue;
     ++exchange.head().rounds;
     exchange.head().in_hand = 1;
     _exit(3);
@@ -245,13 +248,14 @@ int die_in_first_call() {
 
 std::vector<std::string> test_worker_command() { return {"/proc/self/exe", "test-worker"}; }
 
-std::vector<std::string> dying_owner_command() {
-    return {"/proc/self/exe", "test-worker", "dying-owner"};
+std::vector<std::string> dying_owner_command(double start_seconds) {
+    return {"/proc/self/exe", "test-worker", "dying-owner", std::to_string(start_seconds)};
 }
 
 std::optional<int> run_as_test_worker(int argc, char** argv) {
     if (argc < 2 || std::string_view(argv[1]) != "test-worker") return std::nullopt;
-    if (argc > 2 && std::string_view(argv[2]) == "dying-owner") return die_in_first_call();
+    if (argc > 2 && std::string_view(argv[2]) == "dying-owner")
+        return die_in_first_call(std::stod(argv[3]));
     const Obedient server;
     if (argc < 5) return worker_main(server);
     const SanitizerOptions sanitizer{argv[2], argv[3], argv[4]};

@@ -14,7 +14,7 @@ std::optional<int> run_as_test_worker(int argc, char** argv);
 
 /// This test executable as a test worker.
 std::vector<std::string> test_worker_command();
-/// The same as an owner that ends in its first call.
-std::vector<std::string> dying_owner_command();
+/// The same as an owner that ends in its first call, after so much time of a processor.
+std::vector<std::string> dying_owner_command(double start_seconds = 0.0);
 
 }  // namespace gradverify

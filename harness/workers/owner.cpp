@@ -18,6 +18,8 @@ namespace {
 constexpr int attempts = 3;
 constexpr auto pause = std::chrono::milliseconds(500);
 constexpr double death_seconds = 1.0, exit_seconds = 5.0;
+// On a GPU that others use, a process with large libraries takes seconds to begin.
+constexpr double opening_seconds = 60.0;
 
 }  // namespace
 
@@ -138,7 +140,10 @@ std::optional<DeviceOwner::Death> DeviceOwner::look() {
 std::optional<DeviceOwner::Death> DeviceOwner::watch(WorkerAllowance allowed) {
     if (auto death = look()) return death;
     if (!process_.runs() || !is_asked()) return std::nullopt;
-    if (exchange_.head().rounds != rounds_at_start_) unreachable_.clear();
+    if (exchange_.head().rounds != rounds_at_start_)
+        unreachable_.clear();
+    else
+        allowed.cpu_seconds = allowed.cpu_seconds_in_all = allowed.sleep_seconds = opening_seconds;
     allowed.memory_bytes += exchange_.head().image_bytes;
     const std::int32_t in_hand = exchange_.head().in_hand;
     const bool is_same = std::exchange(in_hand_, in_hand) == in_hand;

@@ -51,7 +51,8 @@ class DeviceOwner {
     /// Starts the process where a call waits for it, and looks whether it has ended.
     /// **Errors** also when several in a row can't reach the device.
     std::optional<Death> look();
-    /// The same, and ends it when a client's calls take more than this, beside the images.
+    /// The same, and ends it when a client's calls take more than this, beside the images; or when
+    /// it takes a minute to open its device.
     std::optional<Death> watch(WorkerAllowance allowed);
     /// It ends in good order, or is a death.
     std::optional<Death> finish();

@@ -41,6 +41,21 @@ DeviceOwner::Death next_death(DeviceOwner& owner) {
 
 }  // namespace
 
+TEST_CASE("an owner may take longer to open its device than a call may take") {
+    DeviceOwner owner(dying_owner_command(0.5), "cpu", 1, std::make_shared<ForkServers>());
+    const Exchange exchange(owner.exchange_fd(), 1);
+    for (int death = 0; death < 3; ++death) {
+        exchange.slot(0).turn |= 1U;
+        std::optional<DeviceOwner::Death> seen;
+        while (!seen) {
+            seen = owner.watch({0.1, 0.1, 0.1, std::size_t{1} << 40});
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        CHECK(seen->client == 0);
+        owner.forget(0);
+    }
+}
+
 TEST_CASE("an owner that dies in its first call has made one, however fast it is") {
     const auto die_often = [] {
         stay_here();
