@@ -344,7 +344,7 @@ int print(const std::string& text) {
 
 /// Ends this program: the one over the files goes on, under this one's name.
 [[noreturn]] void become_program_over(const CommandWords& command, const char* name) {
-    const std::string program = program_over(command.files, command.is_for_cpu_alone());
+    const std::string program = program_over(command.files, command.device());
     ::setenv(files_variable, command.files.print().c_str(), 1);
     std::vector<std::string> words = command.rest;
     words.insert(words.begin(), name);

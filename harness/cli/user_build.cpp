@@ -254,7 +254,7 @@ class BuildOutput {
 
 }  // namespace
 
-std::string program_over(const UserFiles& given, bool for_cpu_alone) {
+std::string program_over(const UserFiles& given, const std::string& device) {
     for (const char* const tool : {"cmake", "c++"})
         if (!has_program(tool))
             throw EnvironmentError(
@@ -265,7 +265,8 @@ std::string program_over(const UserFiles& given, bool for_cpu_alone) {
     const std::string project = project_of(given);
     std::vector<std::string> configure{"-DCMAKE_BUILD_TYPE=Release",
                                        "-Dgradverify_DIR=" + package.string()};
-    if (for_cpu_alone) configure.emplace_back("-DGRADVERIFY_CUDA=OFF");
+    if (device == "cpu") configure.emplace_back("-DGRADVERIFY_CUDA=OFF");
+    if (device == "cuda") configure.emplace_back("-DGRADVERIFY_CPU=OFF");
     if (has_program("ninja")) configure.insert(configure.end(), {"-G", "Ninja"});
     const fs::path folder = made_folder(
         cache_folder() / fmt::format("{}-{:016x}", fs::path(given.files.front()).stem().string(),

@@ -10,10 +10,10 @@
 
 namespace gradverify {
 
-/// The path of gradverify over the files' kernels, built. Without `for_cpu_alone` its kernels are
-/// built for the device cuda, too, where this gradverify has it.
+/// The path of gradverify over the files' kernels, built. Its kernels are built for each device
+/// that this gradverify has, or for `device` alone, where that is "cpu" or "cuda".
 /// **Errors** UsageError with what the compiler says; EnvironmentError where there is no CMake, no
 /// compiler, no package of this gradverify, or nowhere to build.
-std::string program_over(const UserFiles& given, bool for_cpu_alone);
+std::string program_over(const UserFiles& given, const std::string& device);
 
 }  // namespace gradverify

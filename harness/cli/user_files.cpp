@@ -93,10 +93,13 @@ CommandWords::CommandWords(std::vector<std::string> all) {
     }
 }
 
-bool CommandWords::is_for_cpu_alone() const {
-    const auto device = std::ranges::find(rest, "--device");
-    return std::ranges::find(rest, "--device=cpu") != rest.end() ||
-           (device != rest.end() && device + 1 != rest.end() && device[1] == "cpu");
+std::string CommandWords::device() const {
+    constexpr std::string_view option = "--device";
+    for (auto word = rest.begin(); word != rest.end(); ++word) {
+        if (*word == option && word + 1 != rest.end()) return word[1];
+        if (word->starts_with("--device=")) return word->substr(option.size() + 1);
+    }
+    return {};
 }
 
 }  // namespace gradverify

@@ -24,8 +24,8 @@ struct CommandWords {
 
     UserFiles files;
     std::vector<std::string> rest;  ///< without files and their options
-    /// `--device cpu` is among them.
-    bool is_for_cpu_alone() const;
+    /// The value of `--device` among them, or nothing.
+    std::string device() const;
 };
 
 }  // namespace gradverify
