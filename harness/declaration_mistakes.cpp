@@ -51,11 +51,12 @@ std::vector<Problem> probes_of(const Operator& op) {
 Arrays probe_inputs(const Operator& op, const Problem& problem, double shift, bool varied = false) {
     Arrays inputs;
     for (const TensorSpec& tensor : op.inputs) {
-        Array<double>& input = inputs.emplace_back(Array<double>{tensor.sizes(problem), {}});
+        Array<double>& input = inputs.emplace_back(tensor.simplest(problem));
+        if (tensor.arrangement != Arrangement::free) continue;
         const auto [lowest, highest] = tensor.domain_at(problem);
         for (std::int64_t i = 0; i < element_count(input.sizes); ++i) {
             const double fraction = 0.25 + 0.125 * static_cast<double>(i % 5) + 0.0625 * shift;
-            double value = tensor.simplest_value(problem);
+            double& value = input.data[static_cast<std::size_t>(i)];
             if (!tensor.holds_whole_numbers())
                 value = std::isfinite(lowest) && std::isfinite(highest)
                             ? lowest + fraction * (highest - lowest)
@@ -64,7 +65,6 @@ Arrays probe_inputs(const Operator& op, const Problem& problem, double shift, bo
                                                  : 1.0 + fraction;
             else if (varied)
                 value = std::clamp(value + static_cast<double>(1 + i % 3), lowest, highest);
-            input.data.push_back(value);
         }
     }
     return inputs;
@@ -121,13 +121,15 @@ void check_differentiable(const Operator& op, Mistakes& mistakes) {
         if (tensor.holds_whole_numbers() && !tensor.domain)
             add(mistakes,
                 "the input {} holds whole numbers but has no range, so none can be drawn; declare "
-                "it with indices_below(\"PARAMETER\") or whole_numbers(LOWEST, HIGHEST)",
+                "it with indices_below(\"PARAMETER\"), whole_numbers(LOWEST, HIGHEST) or the like",
                 tensor.name);
         else if (tensor.holds_whole_numbers() && tensor.differentiable)
             add(mistakes,
                 "the input {} holds whole numbers, which have no gradient; declare it with "
                 "constant()",
                 tensor.name);
+        else if (tensor.arrangement != Arrangement::free && tensor.may_be_invalid)
+            add(mistakes, "the input {} can't be both arranged and or_invalid()", tensor.name);
 }
 
 /// Whether a pass may yield this; with a reference by hand also outputs and their gradients.

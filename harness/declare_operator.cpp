@@ -21,6 +21,29 @@ Holds indices_below(const std::string& parameter, DType dtype) {
     return {.dtype = dtype, .differentiable = false, .domain = domain, .below = parameter};
 }
 
+static Holds arranged(Holds holds, Arrangement arrangement) {
+    holds.arrangement = arrangement;
+    return holds;
+}
+Holds sorted_indices_below(const std::string& parameter, DType dtype) {
+    return arranged(indices_below(parameter, dtype), Arrangement::ascending);
+}
+Holds distinct_indices_below(const std::string& parameter, DType dtype) {
+    return arranged(indices_below(parameter, dtype), Arrangement::distinct);
+}
+Holds permutation_of(const std::string& parameter, DType dtype) {
+    return arranged(indices_below(parameter, dtype), Arrangement::permutation);
+}
+Holds offsets_to(const std::string& parameter, DType dtype) {
+    Holds holds = arranged(indices_below(parameter, dtype), Arrangement::offsets);
+    holds.domain = [parameter](const Problem& problem) {
+        return ValueDomain{0.0, static_cast<double>(problem.scalar(parameter))};
+    };
+    return holds;
+}
+
+Holds mask(DType dtype) { return whole_numbers(0, 1, dtype); }
+
 Holds whole_numbers(std::int64_t lowest, std::int64_t highest, DType dtype) {
     Holds holds =
         constant(numbers_between(static_cast<double>(lowest), static_cast<double>(highest)));
@@ -47,6 +70,7 @@ TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) con
             .may_be_nan = std::ranges::count(defined_for_nan_, declared.name) > 0,
             .domain = declared.holds.domain,
             .may_be_invalid = declared.holds.may_be_invalid,
+            .arrangement = declared.holds.arrangement,
             .orders = orders == layouts_.end() ? std::vector<AxisOrder>() : orders->second};
 }
 

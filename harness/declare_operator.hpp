@@ -47,13 +47,22 @@ class Extent {
 
     const std::string& parameter() const { return parameter_; }
     std::int64_t at(const Problem& problem) const {
-        return parameter_.empty() ? size_ : problem.scalar(parameter_);
+        return parameter_.empty() ? size_ : problem.scalar(parameter_) + size_;
     }
 
   private:
+    friend Extent one_more_than(const char* parameter);
+
     std::string parameter_;
-    std::int64_t size_ = 0;
+    std::int64_t size_ = 0;  ///< or what the tensor has more than the parameter's value
 };
+
+/// As many as where parts begin and end, for a parameter that counts the parts.
+inline Extent one_more_than(const char* parameter) {
+    Extent extent(parameter);
+    extent.size_ = 1;
+    return extent;
+}
 
 /// The sizes of a tensor: `{"rows", "width"}`, a function of the problem, or `{}` for one number.
 struct Shape {
@@ -72,6 +81,7 @@ struct Holds {
     std::function<ValueDomain(const Problem&)> domain{};  ///< null: any number
     std::string below{};  ///< for indices: the parameter that they lie below
     bool may_be_invalid = false;
+    Arrangement arrangement = Arrangement::free;
 
     /// For whole numbers: the forward function also defines the results of values outside of the
     /// range, as `not_a_number`, and kernels that declare `with_invalid_indices()` are given some.
@@ -84,6 +94,17 @@ struct Holds {
 
 /// Indices from 0 to the parameter's value, without it: rows of a table, labels of classes.
 Holds indices_below(const std::string& parameter, DType dtype = DType::i32);
+/// The same, none below the one before it in a row.
+Holds sorted_indices_below(const std::string& parameter, DType dtype = DType::i32);
+/// The same, no two alike in a row, such as the rows that a top-k chose.
+Holds distinct_indices_below(const std::string& parameter, DType dtype = DType::i32);
+/// All indices below the parameter's value, once in each row, in any order. The row is as long.
+Holds permutation_of(const std::string& parameter, DType dtype = DType::i32);
+/// Where the parts of a whole begin, and where the last one ends: from 0, ascending, to the
+/// parameter's value. Parts may be empty. A row is `{one_more_than("parts")}` long.
+Holds offsets_to(const std::string& parameter, DType dtype = DType::i32);
+/// 0 or 1.
+Holds mask(DType dtype = DType::u8);
 /// Whole numbers from `lowest` to `highest`.
 Holds whole_numbers(std::int64_t lowest, std::int64_t highest, DType dtype = DType::i32);
 /// Numbers strictly between two.

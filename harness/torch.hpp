@@ -28,6 +28,8 @@ inline at::ScalarType torch_type(DType dtype) {
             return at::kInt;
         case DType::i64:
             return at::kLong;
+        case DType::u8:
+            return at::kByte;
         case DType::f16:
             return at::kHalf;
         case DType::bf16:

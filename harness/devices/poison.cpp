@@ -35,6 +35,7 @@ Patterns patterns_of(DType dtype) {
             return {0x7ff8a5a5a5a5a5a5, 0x7ff8d1edd1edd1ed, 0x1.8p+1022};
         case DType::i32:
         case DType::i64:
+        case DType::u8:
             break;
     }
     throw std::logic_error("integers have no NaN");

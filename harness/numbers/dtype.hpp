@@ -17,10 +17,10 @@ namespace gradverify {
 
 /// f16 is IEEE's half, bf16 a float without the lower half of its bits. f8e4m3 has no infinity and
 /// one NaN of each sign (OCP's E4M3, often called "fn"); f8e5m2 is a half without its lower byte.
-enum class DType : std::uint8_t { f32, f64, i32, i64, f16, bf16, f8e4m3, f8e5m2 };
+enum class DType : std::uint8_t { f32, f64, i32, i64, f16, bf16, f8e4m3, f8e5m2, u8 };
 
-constexpr DType all_dtypes[] = {DType::f32, DType::f64,  DType::i32,    DType::i64,
-                                DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2};
+constexpr DType all_dtypes[] = {DType::f32,  DType::f64,    DType::i32,    DType::i64, DType::f16,
+                                DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::u8};
 
 /// The arithmetic of an element type.
 struct DTypeTraits {
@@ -54,6 +54,8 @@ constexpr DTypeTraits traits_of(DType dtype) {
             return {"f8e4m3", "__nv_fp8_e4m3", 1, 4, 0x1p-4, 0x1p-6, 448.0};
         case DType::f8e5m2:
             return {"f8e5m2", "__nv_fp8_e5m2", 1, 3, 0x1p-3, 0x1p-14, 57344.0};
+        case DType::u8:
+            return {"u8", "std::uint8_t", 1, 7, 0.0, 0.0, 0x1.fp+7};
     }
     return {"?", "?", 0, 0, 0.0, 0.0, 0.0};
 }
@@ -63,7 +65,9 @@ constexpr int tf32_exact_bits = 11;
 constexpr double tf32_unit_truncation = 0x1p-10;
 
 constexpr bool is_floating(DType dtype) { return traits_of(dtype).unit_roundoff > 0.0; }
-constexpr bool is_of_8_bits(DType dtype) { return traits_of(dtype).bytes == 1; }
+constexpr bool is_of_8_bits(DType dtype) {
+    return is_floating(dtype) && traits_of(dtype).bytes == 1;
+}
 
 /// Whether `dtype` has every number that `other` has; both are floating types, or both integers.
 constexpr bool holds_all_of(DType dtype, DType other) {
@@ -83,6 +87,10 @@ template <>
 struct DTypeOf<std::int32_t> : std::integral_constant<DType, DType::i32> {};
 template <>
 struct DTypeOf<std::int64_t> : std::integral_constant<DType, DType::i64> {};
+template <>
+struct DTypeOf<std::uint8_t> : std::integral_constant<DType, DType::u8> {};
+template <>
+struct DTypeOf<bool> : std::integral_constant<DType, DType::u8> {};
 template <>
 struct DTypeOf<__half> : std::integral_constant<DType, DType::f16> {};
 template <>

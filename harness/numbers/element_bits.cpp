@@ -120,6 +120,8 @@ std::uint64_t bits_of(DType dtype, double value) {
             return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(std::llround(value)));
         case DType::i64:
             return std::bit_cast<std::uint64_t>(static_cast<std::int64_t>(std::llround(value)));
+        case DType::u8:
+            return static_cast<std::uint8_t>(std::llround(value));
     }
     return 0;
 }

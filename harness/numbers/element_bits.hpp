@@ -110,6 +110,8 @@ GRADVERIFY_ON_BOTH inline double number_of(DType dtype, std::uint64_t bits) {
             return static_cast<double>(static_cast<std::int32_t>(low));
         case DType::i64:
             return static_cast<double>(static_cast<std::int64_t>(bits));
+        case DType::u8:
+            return static_cast<double>(low);
     }
     return 0.0;
 }

@@ -73,6 +73,13 @@ double TensorSpec::simplest_value(const Problem& problem) const {
                                      : (values.lowest + values.highest) / 2.0;
 }
 
+Array<double> TensorSpec::simplest(const Problem& problem) const {
+    if (arrangement == Arrangement::free) return filled(sizes(problem), simplest_value(problem));
+    auto array = filled(sizes(problem), std::numeric_limits<double>::quiet_NaN());
+    complete(array, arrangement, domain_at(problem));
+    return array;
+}
+
 const TensorSpec* Operator::find_tensor(std::string_view tensor) const {
     // "dy" has the sizes of y.
     for (const auto& meant : {tensor, tensor.starts_with('d') ? tensor.substr(1) : tensor})
@@ -114,6 +121,10 @@ std::optional<std::string> Operator::validate(const Problem& problem) const {
             if (elements > 0 && tensor.holds_whole_numbers() && values.lowest > values.highest)
                 return fmt::format("{} needs a value for each element of {}; its range is empty",
                                    name, tensor.name);
+            if (tensor.arrangement == Arrangement::free) continue;
+            const std::int64_t row = sizes.empty() ? 1 : sizes.back();
+            if (const auto why = why_not_arranged(tensor.arrangement, row, values))
+                return fmt::format("{} needs other sizes of {}: {}", name, tensor.name, *why);
         }
     return std::nullopt;
 }

@@ -17,6 +17,8 @@
 
 #include "harness/numbers/dtype.hpp"
 #include "harness/numbers/rounding_bound.hpp"
+#include "harness/operators/arrangement.hpp"
+#include "harness/operators/array.hpp"
 #include "harness/problems/constraint.hpp"
 #include "harness/problems/problem.hpp"
 
@@ -35,27 +37,6 @@ std::vector<std::string> names_of(const std::vector<Named>& all) {
     return names;
 }
 
-using Sizes = std::vector<std::int64_t>;
-
-/// The largest std::int64_t when there are more.
-std::int64_t element_count(const Sizes& sizes);
-
-/// A dense row-major array on the host, as references read and write it.
-template <class T>
-struct Array {
-    Sizes sizes;
-    std::vector<T> data;
-
-    std::int64_t size(int axis) const { return sizes[static_cast<std::size_t>(axis)]; }
-};
-
-/// An array whose elements all have this value.
-template <class T>
-Array<T> filled(Sizes sizes, const T& value = T()) {
-    const auto count = static_cast<std::size_t>(element_count(sizes));
-    return {std::move(sizes), std::vector<T>(count, value)};
-}
-
 template <class T>
 using Inputs = std::span<const Array<T>>;
 template <class T>
@@ -64,12 +45,6 @@ using Outputs = std::span<Array<T>>;
 /// Computes a pass on the host, with arrays in the pass's order; outputs hold zeros at first.
 template <class T>
 using Reference = std::function<void(const Problem&, Inputs<T>, Outputs<T>)>;
-
-/// The values that a tensor may hold: between the two, which only an integer type includes.
-struct ValueDomain {
-    double lowest = -std::numeric_limits<double>::infinity();
-    double highest = std::numeric_limits<double>::infinity();
-};
 
 /// An order in which a tensor's axes may lie in memory, the innermost last.
 struct AxisOrder {
@@ -91,6 +66,8 @@ struct TensorSpec {
     std::function<ValueDomain(const Problem&)> domain{};
     /// The operator also defines its results for values of an integer input outside of the domain.
     bool may_be_invalid = false;
+    /// What the whole numbers of a row are to each other.
+    Arrangement arrangement = Arrangement::free;
     /// The layouts that kernels may declare, row-major first; empty: that alone, without a name.
     std::vector<AxisOrder> orders{};
 
@@ -103,6 +80,8 @@ struct TensorSpec {
     bool admits(double value, const Problem& problem) const;
     /// Zero, or a simple number of the domain where zero is none.
     double simplest_value(const Problem& problem) const;
+    /// The simplest whole tensor: of these values, or as it is arranged.
+    Array<double> simplest(const Problem& problem) const;
 };
 
 /// A pass of another operator, as one step of a pass.

@@ -8,6 +8,7 @@
 #include "properties/data/numbers.hpp"
 #include "properties/data/seeds.hpp"
 #include "properties/data/setting.hpp"
+#include "properties/data/whole_numbers.hpp"
 #include "properties/problems/generator.hpp"
 #include "properties/tests/drawn_values.hpp"
 #include "properties/tests/shrinking.hpp"
@@ -135,7 +136,7 @@ TEST_CASE("the numbers that fill an array are the same everywhere") {
             for (const ValueDomain range :
                  {ValueDomain{0.0, 0.0}, ValueDomain{2.0, 6.0}, ValueDomain{-3.0, 1e6}})
                 for (const bool is_dense : {false, true})
-                    add_filled(indices, fill_indices, range, is_dense, random);
+                    add_filled(indices, fill_indices, Arrangement::free, range, is_dense, random);
         }
     for (std::uint64_t seed = 1; seed <= 60; ++seed)
         for (const Sizes& sizes : {Sizes{}, {0, 0}, {1}, {2}, {4, 3}, {30, 2}}) {

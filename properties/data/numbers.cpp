@@ -143,29 +143,6 @@ void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::ui
     }
 }
 
-void fill_indices(Array<double>& array, const ValueDomain& range, bool is_dense,
-                  SplitMix64 random) {
-    const auto lowest = static_cast<std::int64_t>(range.lowest);
-    const auto highest = static_cast<std::int64_t>(range.highest);
-    std::vector<double> left;
-    for (double& element : array.data) {
-        if (!is_dense) {
-            const std::uint64_t roll = random.below(8);
-            const std::int64_t value = roll == 0   ? lowest
-                                       : roll == 1 ? highest
-                                                   : random.between(lowest, highest);
-            element = static_cast<double>(value);
-            continue;
-        }
-        if (left.empty())
-            for (std::int64_t value = lowest; value <= highest && value - lowest < 4096; ++value)
-                left.push_back(static_cast<double>(value));
-        std::swap(left[random.below(left.size())], left.back());
-        element = left.back();
-        left.pop_back();
-    }
-}
-
 void fill_ties(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
     for (double& element : array.data)
         element = seed % 2 == 0 ? 0.0 : static_cast<double>(random.between(-1, 1));
@@ -177,15 +154,6 @@ void fill_nan(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
     for (double& element : array.data)
         if (const std::uint64_t roll = random.below(12); roll < 3) element = specials[roll];
     array.data[random.below(array.data.size())] = seed % 2 == 0 ? specials[2] : specials[0];
-}
-
-void put_invalid(Array<double>& array, const ValueDomain& range, DType dtype, SplitMix64 random) {
-    // The ends of 64 bits that a double holds.
-    const double most = dtype == DType::i32 ? 0x1p31 - 1.0 : 0x1p53;
-    const double outside[] = {range.lowest - 1.0, range.highest + 1.0, -most - 1.0, most};
-    const std::uint64_t always = random.below(array.data.size());
-    for (std::size_t i = 0; i < array.data.size(); ++i)
-        if (i == always || random.one_in(4)) array.data[i] = outside[random.below(4)];
 }
 
 double rounded_inside(double value, const ValueDomain& domain, DType dtype) {

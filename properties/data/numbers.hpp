@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which random numbers an array is filled with: integers small enough for exact sums,
-// numbers with full mantissas, indices, and the dense ones of each; and how they are moved into a
+// numbers with full mantissas, and the dense ones of each; and how they are moved into a
 // tensor's domain.
 #pragma once
 
@@ -43,12 +43,6 @@ void fill_dense_integers(Array<double>& array, const DenseRange& range, std::uin
 /// Mantissas from one sequence over all tensors, which repeats for a float after 2^22.
 void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::uint64_t seed,
                           DType dtype);
-
-/// Indices, the ends of the range more often. Dense: all in a random order, then all again.
-void fill_indices(Array<double>& array, const ValueDomain& range, bool is_dense, SplitMix64 random);
-
-/// Replaces at least one number by one outside of the range: those beside it, or the type's ends.
-void put_invalid(Array<double>& array, const ValueDomain& range, DType dtype, SplitMix64 random);
 
 /// The number of the type nearest to a value inside a domain, and inside as well if there is one.
 double rounded_inside(double value, const ValueDomain& domain, DType dtype);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 
@@ -12,6 +13,7 @@
 #include "harness/numbers/element_bits.hpp"
 #include "properties/data/numbers.hpp"
 #include "properties/data/thinned.hpp"
+#include "properties/data/whole_numbers.hpp"
 
 namespace gradverify {
 
@@ -58,14 +60,35 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
     }
 }
 
-/// An element that is not listed, as a number of the tensor's type.
-double simplest_value(const Operator& op, const Problem& problem, const std::string& name,
-                      const ElementTypes& types) {
+/// Elements that are not listed, as numbers of the tensor's type.
+Array<double> simplest(const Operator& op, const Problem& problem, const std::string& name,
+                       const ElementTypes& types) {
     const TensorSpec& tensor = op.tensor_named(name);
-    const double simplest = tensor.simplest_value(problem);
-    return tensor.holds_whole_numbers()
-               ? simplest
-               : rounded_inside(simplest, tensor.domain_at(problem), types.of(op, name));
+    const bool is_input = tensor.name == name;  // not a cotangent, which may be any number
+    if (!is_input) return filled<double>(tensor.sizes(problem));
+    Array<double> array = tensor.simplest(problem);
+    if (!tensor.holds_whole_numbers())
+        for (double& element : array.data)
+            element = rounded_inside(element, tensor.domain_at(problem), types.of(op, name));
+    return array;
+}
+
+/// Gives elements that are not listed their place beside those that are.
+void complete_listed(const Operator& op, const Problem& problem, Values& values,
+                     const std::vector<DataElement>& elements) {
+    for (const TensorSpec& tensor : op.inputs) {
+        if (tensor.arrangement == Arrangement::free) continue;
+        auto& array = values.at(tensor.name);
+        std::ranges::fill(array.data, std::numeric_limits<double>::quiet_NaN());
+        for (const DataElement& element : elements)
+            if (element.tensor == tensor.name)
+                array.data[static_cast<std::size_t>(element.index)] = element.value;
+        try {
+            complete(array, tensor.arrangement, tensor.domain_at(problem));
+        } catch (const std::invalid_argument& wrong) {
+            throw std::invalid_argument(fmt::format("data: {}{}", tensor.name, wrong.what()));
+        }
+    }
 }
 
 /// Whether a tensor of 8 bits holds numbers of every size: in every other dense draw, and in one
@@ -114,14 +137,6 @@ std::optional<int> simple_indices(const Operator& op, const Data& data) {
         static_cast<std::int64_t>(data.seed) - 1 - draws_of_mixed_indices(op);
     if (which < 0 || which >= draws_of_simple_indices) return std::nullopt;
     return static_cast<int>(which);
-}
-
-void fill_simple_indices(Array<double>& array, int which, double simplest, double highest) {
-    const double steps[] = {0.0, 1.0, 0.0};
-    const double begin = which == 2 ? highest : simplest;
-    for (std::size_t i = 0; i < array.data.size(); ++i)
-        array.data[i] =
-            begin + std::fmod(steps[which] * static_cast<double>(i), highest - begin + 1.0);
 }
 
 /// The first dense draws, whose values all differ; later ones have ties where there are kinks.
@@ -220,23 +235,20 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     if (op.algebra == Algebra::piecewise_polynomial && kind == ValueKind::integers &&
         !data.is_explicit && !tensor.holds_whole_numbers())
         return draw_thinned(op, problem, data, types).at(name);
+    if (data.is_explicit) return simplest(op, problem, name, types);
     auto array = filled<double>(tensor.sizes(problem));
     const bool is_input = tensor.name == name;  // not a cotangent, which may be any number
-    if (data.is_explicit) {
-        if (is_input) std::ranges::fill(array.data, simplest_value(op, problem, name, types));
-        return array;
-    }
     SplitMix64 shape(mix_seed(data.seed, "shape of " + name));
     if (tensor.holds_whole_numbers()) {
+        const ValueDomain range = tensor.domain_at(problem);
         if (const auto which = simple_indices(op, data)) {
-            fill_simple_indices(array, *which, tensor.simplest_value(problem),
-                                tensor.domain_at(problem).highest);
+            fill_simple_indices(array, *which, tensor.arrangement, range);
             return array;
         }
-        fill_indices(array, tensor.domain_at(problem), data.is_dense, shape);
+        fill_indices(array, tensor.arrangement, range, data.is_dense, shape);
         SplitMix64 invalid(mix_seed(data.seed, "invalid " + name));
         if (types.may_be_invalid(tensor) && has_turn(data, 0, invalid))
-            put_invalid(array, tensor.domain_at(problem), tensor.dtype, invalid);
+            put_invalid(array, range, tensor.dtype, invalid);
         return array;
     }
     fill_numbers(array, op, problem, data, kind, types, name);
@@ -273,6 +285,7 @@ Values draw_values(const Operator& op, const Problem& problem, const Data& data,
     for (const std::string& tensor : drawn_tensors(op))
         values[tensor] = draw_tensor(op, problem, data, kind, types, tensor);
     set_listed(op, problem, values, data.elements, types);
+    if (data.is_explicit) complete_listed(op, problem, values, data.elements);
     return values;
 }
 
@@ -326,10 +339,9 @@ std::vector<DataElement> list_data(const Kernel& kernel, const Problem& problem,
     std::vector<DataElement> elements;
     for (const std::string& name : drawn_for(op, *kernel.pass)) {
         const auto& numbers = values.at(name).data;
-        const bool is_input = op.tensor_named(name).name == name;  // not a cotangent
-        const double simplest = is_input ? simplest_value(op, problem, name, types) : 0.0;
+        const Array<double> simple = simplest(op, problem, name, types);
         for (std::size_t i = 0; i < numbers.size(); ++i)
-            if (numbers[i] != simplest)
+            if (numbers[i] != simple.data[i])
                 elements.push_back({name, static_cast<std::int64_t>(i), numbers[i]});
     }
     return elements;
