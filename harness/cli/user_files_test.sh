@@ -113,6 +113,14 @@ expect 0 out 'leaky_backward as a kernel of leaky_relu.grad_x' \
 expect 1 out '^FAILED leaky_relu.grad_x/leaky_backward' \
     check leaky.cu leaky_glue.cu leaky_relu.cpp --device cpu --cases 20
 
+# Names that another file has taken.
+cp leaky_relu.cpp other.cpp
+expect 2 err 'operator leaky_relu is registered twice: .*leaky_relu.cpp:[0-9]+ and .*other.cpp:[0-9]+' \
+    check leaky.cu leaky_glue.cu leaky_relu.cpp other.cpp --device cpu
+cp leaky_glue.cu again_glue.cu
+expect 2 err 'kernel leaky_relu.grad_x/leaky_backward is registered twice: .*_glue.cu:[0-9]+ and ' \
+    check leaky.cu leaky_glue.cu again_glue.cu leaky_relu.cpp --device cpu
+
 # A PyTorch extension: a launcher in C++, the kernel in another file, a result that is returned.
 cat >extension.cu <<'TEXT'
 #include <torch/extension.h>

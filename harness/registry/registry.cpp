@@ -231,12 +231,16 @@ Registry& Registry::instance() {
     return registry;
 }
 
-const Operator& Registry::add(Operator op) {
-    if (find_operator(op.name))
-        throw std::invalid_argument("operator " + op.name + " is registered twice");
-    operators_.push_back(std::make_unique<Operator>(std::move(op)));
+// Before main: an exception would end the process without a word of who is wrong.
+const Operator& Registry::add(Operator op, const char* file, int line) {
     checked_ = false;
-    return *operators_.back();
+    const Operator* first = find_operator(op.name);
+    if (first == nullptr) {
+        operators_.push_back(std::make_unique<Operator>(std::move(op)));
+        first = operators_.back().get();
+    }
+    places_[first].push_back({file, line});
+    return *first;
 }
 
 KernelDeclaration& Registry::add(KernelDeclaration declaration) {
@@ -248,9 +252,15 @@ KernelDeclaration& Registry::add(KernelDeclaration declaration) {
 void Registry::check() {
     Resolver resolver(*this, operator_names());
     for (const auto& declaration : declarations_) resolver.resolve(*declaration);
-    for (const auto& op : operators_)
+    for (const auto& op : operators_) {
         for (const std::string& mistake : mistakes_of(*op))
             resolver.errors.push_back(fmt::format("operator {}: {}", op->name, mistake));
+        const std::vector<Place>& places = places_.at(op.get());
+        for (std::size_t i = 1; i < places.size(); ++i)
+            resolver.errors.push_back(fmt::format(
+                "operator {} is registered twice: {}:{} and {}:{}; give one of them another name",
+                op->name, places[0].file, places[0].line, places[i].file, places[i].line));
+    }
     if (!resolver.errors.empty()) throw std::invalid_argument(joined(resolver.errors, "\n"));
     kernels_.clear();
     for (auto& [name, kernel] : resolver.kernels) {

@@ -43,8 +43,8 @@ class Registry {
     /// The registry that the macros fill.
     static Registry& instance();
 
-    /// **Errors** std::invalid_argument when the name is taken.
-    const Operator& add(Operator op);
+    /// Where the name is taken, the first operator stays, and `check` says so.
+    const Operator& add(Operator op, const char* file = "", int line = 0);
     KernelDeclaration& add(KernelDeclaration declaration);
 
     /// Resolves every declaration; to be called once, before any other question.
@@ -59,7 +59,12 @@ class Registry {
     std::vector<std::string> operator_names() const;
 
   private:
+    struct Place {
+        std::string file;
+        int line;
+    };
     std::vector<std::unique_ptr<Operator>> operators_;
+    std::map<const Operator*, std::vector<Place>> places_;  ///< more than one is an error
     std::vector<std::unique_ptr<KernelDeclaration>> declarations_;
     std::vector<Kernel> kernels_;
     bool checked_ = false;
@@ -70,4 +75,5 @@ class Registry {
 /// Registers an operator: a function that returns its description.
 #define GRADVERIFY_OPERATOR(DESCRIBE)                                             \
     [[maybe_unused]] static const ::gradverify::Operator& GRADVERIFY_DETAIL_JOIN( \
-        gradverify_operator_, __COUNTER__) = ::gradverify::Registry::instance().add(DESCRIBE())
+        gradverify_operator_, __COUNTER__) =                                      \
+        ::gradverify::Registry::instance().add(DESCRIBE(), __FILE__, __LINE__)

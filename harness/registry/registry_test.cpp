@@ -209,10 +209,12 @@ TEST_CASE("everything that is wrong is said at once, a line each") {
     CHECK(contains(text, "\nkernel toy.forward/three is registered twice"));
 }
 
-TEST_CASE("an operator registered twice is an error") {
+TEST_CASE("an operator registered twice is an error that names both places") {
     Registry registry;
-    registry.add(toy_operator());
-    CHECK(refusal([&] { registry.add(toy_operator()); }) == "operator toy is registered twice");
+    registry.add(toy_operator(), "a.cpp", 3);
+    registry.add(toy_operator(), "b.cpp", 90);
+    CHECK(refusal([&] { registry.check(); }) ==
+          "operator toy is registered twice: a.cpp:3 and b.cpp:90; give one of them another name");
 }
 
 TEST_CASE("kernels can't be asked for before the check, nor after a registration that follows it") {
