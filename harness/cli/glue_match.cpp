@@ -49,14 +49,29 @@ const Synonyms& parameter_synonyms() {
         {"k", "outchannels", "channelsout", "cout", "oc", "m", "outc", "co", "numfilters"},
         {"in_h", "h", "height", "ih", "hin", "inh", "inheight", "inputheight", "hi", "imgh"},
         {"in_w", "w", "width", "iw", "win", "inw", "inwidth", "inputwidth", "wi", "imgw", "l"},
-        {"filter_h", "kh", "r", "kernelh", "fh", "filterheight", "kernelheight", "ksizeh"},
-        {"filter_w", "kw", "s", "kernelw", "fw", "filterwidth", "kernelwidth", "ksizew", "k"},
+        {"filter_h", "kh", "r", "kernelh", "fh", "filterheight", "kernelheight", "ksizeh",
+         "windowh", "kernelsizeh"},
+        {"filter_w", "kw", "s", "kernelw", "fw", "filterwidth", "kernelwidth", "ksizew", "k",
+         "windoww", "kernelsizew", "kernelsize", "ksize"},
+        {"window_h", "kh", "kernelh", "poolh", "filterh", "windowheight", "kernelheight",
+         "poolheight", "ksizeh", "kernelsizeh"},
+        {"window_w", "kw", "kernelw", "poolw", "filterw", "windowwidth", "kernelwidth", "poolwidth",
+         "ksizew", "kernelsizew", "kernelsize", "ksize", "window", "k"},
+        {"out_h", "oh", "outh", "outheight", "outputheight", "outputh", "hout", "ho",
+         "pooledheight", "pooledh"},
+        {"out_w", "ow", "outw", "outwidth", "outputwidth", "outputw", "wout", "wo", "pooledwidth",
+         "pooledw"},
         {"stride_h", "sh", "strideheight", "stridey"},
         {"stride_w", "sw", "stridewidth", "stridex", "stride"},
-        {"padding_left_h", "padh", "ph", "pady", "padtop", "paddingh"},
-        {"padding_left_w", "padw", "pw", "padx", "padleft", "paddingw", "pad", "padding"},
-        {"dilation_h", "dilh", "dh"},
-        {"dilation_w", "dilw", "dw", "dilation"},
+        {"padding_left_h", "padh", "ph", "pady", "padtop", "paddingh", "padheight",
+         "paddingheight"},
+        {"padding_left_w", "padw", "pw", "padx", "padleft", "paddingw", "pad", "padding",
+         "padwidth", "paddingwidth"},
+        {"padding_h", "padh", "ph", "pady", "padtop", "padheight", "paddingheight"},
+        {"padding_w", "padw", "pw", "padx", "padleft", "pad", "padding", "padwidth",
+         "paddingwidth"},
+        {"dilation_h", "dilh", "dh", "dilationheight"},
+        {"dilation_w", "dilw", "dw", "dilation", "dilationwidth"},
         {"groups", "group", "g", "ngroups"},
         {"rows", "n", "n1", "nrows", "numrows", "b", "batch", "m", "outersize", "outerdim", "bt"},
         {"width", "c", "n2", "cols", "ncols", "d", "dim", "hidden", "hiddensize", "channels",
@@ -162,10 +177,28 @@ GlueArgument best_tensor(const Operator& op, const PassSpec& pass,
 struct SizeName {
     std::string name, text;
     bool is_real = false;
+    bool is_derived = false;  ///< from parameters: an extent of an output
 };
 
-std::vector<SizeName> size_names(const Operator& op) {
-    std::vector<SizeName> names;
+/// The extents of the operator's first output on its spatial axes, by a tensor of the pass.
+std::vector<SizeName> output_sizes(const Operator& op, const PassSpec& pass) {
+    const int rank = op.outputs.empty() ? 0 : std::min(2, op.space.ranks().most);
+    for (const std::string& tensor : pass.tensors())
+        if (rank > 0 &&
+            (tensor == op.outputs.front().name || tensor == "d" + op.outputs.front().name)) {
+            std::vector<SizeName> names;
+            for (int axis = 0; axis < rank; ++axis)
+                names.push_back({.name = rank == 1 || axis == 1 ? "out_w" : "out_h",
+                                 .text = fmt::format("call.{}.size({})", tensor, 2 + axis),
+                                 .is_real = false,
+                                 .is_derived = true});
+            return names;
+        }
+    return {};
+}
+
+std::vector<SizeName> size_names(const Operator& op, const PassSpec& pass) {
+    std::vector<SizeName> names = output_sizes(op, pass);
     const int rank = std::min(2, op.space.ranks().most);
     for (const ParameterSpec& spec : op.space.parameters()) {
         if (spec.kind == ParameterKind::scalar) {
@@ -187,10 +220,10 @@ std::vector<SizeName> size_names(const Operator& op) {
     return names;
 }
 
-GlueArgument best_size(const Operator& op, const SignatureParameter& parameter,
-                       const std::set<std::string>& taken) {
+GlueArgument best_size(const Operator& op, const PassSpec& pass,
+                       const SignatureParameter& parameter, const std::set<std::string>& taken) {
     GlueArgument best;
-    for (const SizeName& size : size_names(op)) {
+    for (const SizeName& size : size_names(op, pass)) {
         if (taken.contains(size.name) || size.is_real != is_real_type(parameter.type)) continue;
         const int score =
             likeness(plain(parameter.name), names_for(parameter_synonyms(), size.name));
@@ -235,9 +268,10 @@ std::vector<std::string> unused(const Operator& op, const GlueMatch& match) {
     for (const std::string& tensor : match.pass->tensors())
         if (std::ranges::find(match.results, tensor) == match.results.end())
             add(tensor, &GlueArgument::tensor);
-    for (const SizeName& size : size_names(op))
-        if (std::ranges::find(match.arguments, size.name, &GlueArgument::parameter) ==
-            match.arguments.end())
+    for (const SizeName& size : size_names(op, *match.pass))
+        if (!size.is_derived &&
+            std::ranges::find(match.arguments, size.name, &GlueArgument::parameter) ==
+                match.arguments.end())
             names.push_back(size.text);
     return names;
 }
@@ -255,7 +289,7 @@ GlueMatch match_pass(const Operator& op, const PassSpec& pass, const Signature& 
             if (!match.arguments[i].text.empty()) continue;
             const bool is_tensor = is_tensor_type(parameter.type);
             GlueArgument found = is_tensor ? best_tensor(op, pass, parameter, says_const, taken)
-                                           : best_size(op, parameter, taken);
+                                           : best_size(op, pass, parameter, taken);
             if (found.text.empty() || found.score < least) continue;
             taken.insert(is_tensor ? found.tensor : found.parameter);
             match.arguments[i] = std::move(found);

@@ -89,6 +89,24 @@ expect 0 out 'not used yet: labels, probs, loss, call.n, call.v' \
 holds 'what is missing is to be filled in' grep -q FILL_IN_inp_grad other.cu
 holds 'and what nothing yields' grep -q 'FILL_IN_loss;' other.cu
 
+# Each axis has its sizes, by the usual names.
+cat >pool.cu <<'TEXT'
+void max_pool(const float* grad_output, const int* indices, float* grad_input, int batch_size,
+              int channels, int ih, int iw, int oh, int ow, int window_h, int window_w, int stride_h,
+              int stride_w, int pad_h, int pad_w, int dilation_h, int dilation_w);
+void conv(const float* grad_output, const float* weight, float* grad_input, int oh, int ow,
+          int kernel_h, int kernel_w, int window_depth, int pad_h, int pad_w);
+TEXT
+expect 0 out 'guessed: int oh is call.dy.size\(2\)' \
+    new pool.cu --launcher max_pool --operator maxpool --pass grad_input --output pool_glue.cu
+holds 'none is to be filled in' test "$(grep -c FILL_IN pool_glue.cu)" -eq 0
+holds 'windows and paddings are of their axes' bash -c "tr -d ' \n' <pool_glue.cu | grep -qF \
+    'call.size(\"window\",0),call.size(\"window\",1),call.size(\"stride\",0),'"
+expect 0 out 'fill in: int window_depth' \
+    new pool.cu --launcher conv --operator conv --pass grad_input --output conv_glue.cu
+holds 'what a filter is called, too' bash -c "tr -d ' \n' <conv_glue.cu | grep -qF \
+    'call.dy.size(3),call.size(\"filter\",0),call.size(\"filter\",1),FILL_IN_window_depth,call.pro'"
+
 # Built, then found as it is.
 files=(relu.cu relu_glue.cu "${built_with[@]}" --device cpu)
 expect 0 out '6 rows: 6 passed' check "${files[@]}" --cases 50
