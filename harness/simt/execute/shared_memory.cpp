@@ -26,12 +26,17 @@ static_assert(2 * zone_bytes + static_arena_bytes < unit::arena_reach_bytes);
 std::size_t dynamic_arena_bytes() {
     return round_up(SharedMemory::opt_in_limit_bytes, page_size_bytes());
 }
+/// With as many unmapped addresses behind it as are taken for the arena's own: no buffer lies
+/// there.
+Mapping map_arena(std::size_t bytes) {
+    return map_guarded(bytes, unit::arena_reach_bytes - zone_bytes - bytes);
+}
 
 }  // namespace
 
 SharedMemory::SharedMemory()
-    : static_arena_(map_guarded(static_arena_bytes, zone_bytes)),
-      dynamic_arena_(map_guarded(dynamic_arena_bytes(), zone_bytes)) {
+    : static_arena_(map_arena(static_arena_bytes)),
+      dynamic_arena_(map_arena(dynamic_arena_bytes())) {
     if (!static_arena_ || !dynamic_arena_) throw std::bad_alloc();
 }
 

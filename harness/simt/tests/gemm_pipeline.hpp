@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/simt/tests/constructs/async.hpp"
+#include "harness/simt/tests/tensor_maps.hpp"
 
 // Compiled for sm_90a alone, and by the CPU device.
 #if !defined(__NVCC__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
@@ -188,18 +189,10 @@ class Matrix {
     Matrix(const Matrix&) = delete;
     Matrix& operator=(const Matrix&) = delete;
     CUtensorMap map(cuuint32_t rows) const {
-        void* encode = nullptr;
-        cudaDriverEntryPointQueryResult found;
-        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000,
-                                         cudaEnableDefault, &found);
-        const cuuint64_t size[] = {columns_, count_ / columns_}, stride[] = {columns_ * 2};
-        const cuuint32_t box[] = {gemm_tile, rows}, steps[] = {1, 1};
         CUtensorMap map;
-        if (encode == nullptr ||
-            reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(encode)(
-                &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, data_, size, stride, box, steps,
-                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+        if (encode<__nv_bfloat16>(map, data_, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                                  {{columns_, count_ / columns_}, {gemm_tile, rows}, {1, 1}},
+                                  CU_TENSOR_MAP_SWIZZLE_128B) != CUDA_SUCCESS)
             throw std::runtime_error("cuTensorMapEncodeTiled refuses");
         return map;
     }
@@ -214,7 +207,7 @@ class Matrix {
   private:
     std::size_t count_;
     cuuint64_t columns_;
-    void* data_ = nullptr;
+    __nv_bfloat16* data_ = nullptr;
 };
 
 /// How many elements of the product are not what they must be, bit for bit: sums of small integers.

@@ -13,6 +13,8 @@ namespace conformance {
 struct Operands {
     std::uint64_t a, b, c;
 };
+/// What a form's kernel must be compiled for; else it does nothing.
+enum class Needs { any, sm_90, sm_90a };
 struct Form {
     std::string text;    ///< `add.sat.s32`
     std::string inputs;  ///< constraints of its operands: `rr`
@@ -20,12 +22,16 @@ struct Form {
     std::vector<std::uint64_t> (*run)(const std::vector<Operands>& operands);
     std::uint64_t (*want)(Operands of);  ///< may be null
     bool is_digest = false;              ///< of all registers that it gives: equal, or wrong
+    Needs needs = Needs::any;
+    /// What plain C++ says of all operands at once, where lanes work together; may be null.
+    std::vector<std::uint64_t> (*want_all)(const std::vector<Operands>& operands) = nullptr;
 };
 /// By text.
 const std::map<std::string, Form>& forms_of(const std::string& device);
 /// Defined outside of the units.
 bool add(const char* device, const Form& form);
-bool add_device(const char* device, int (*count)());
+/// `compiled_for` is known where there is a device.
+bool add_device(const char* device, int (*count)(), Needs (*compiled_for)());
 
 }  // namespace conformance
 
@@ -44,6 +50,12 @@ using u64 = std::uint64_t;
 using s16 = std::int16_t;
 using s32 = std::int32_t;
 using s64 = std::int64_t;
+
+__host__ __device__ inline u64 mixed(u64 x) {  // splitmix64's last step
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
 
 inline void check(cudaError_t error) {
     if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
@@ -77,7 +89,34 @@ inline int device_count() {
     int count = 0;
     return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
-[[maybe_unused]] const bool is_known = add_device(GRADVERIFY_UNIT_DEVICE, &device_count);
+
+// PTX for sm_90, and for sm_90a alone; the CPU device has both.
+#if !defined(__NVCC__) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define PTX_90(...) asm volatile(__VA_ARGS__)
+#else
+#define PTX_90(...)
+#endif
+#if !defined(__NVCC__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define PTX_90A(...) asm volatile(__VA_ARGS__)
+#else
+#define PTX_90A(...)
+#endif
+__global__ void ask_what_it_is_compiled_for(int* needs) {
+    PTX_90("mov.b32 %0, 1;" : "=r"(*needs));
+    PTX_90A("mov.b32 %0, 2;" : "=r"(*needs));
+}
+inline Needs compiled_for() {
+    int* in_memory = nullptr;
+    int needs = 0;
+    check(cudaMalloc(&in_memory, sizeof needs));
+    check(cudaMemset(in_memory, 0, sizeof needs));
+    ask_what_it_is_compiled_for<<<1, 1>>>(in_memory);
+    check(cudaMemcpy(&needs, in_memory, sizeof needs, cudaMemcpyDeviceToHost));
+    check(cudaFree(in_memory));
+    return static_cast<Needs>(needs);
+}
+[[maybe_unused]] const bool is_known =
+    add_device(GRADVERIFY_UNIT_DEVICE, &device_count, &compiled_for);
 
 /// The register of a constraint.
 using reg_h = u16;

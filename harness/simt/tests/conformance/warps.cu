@@ -6,11 +6,6 @@
 namespace conformance {
 namespace {
 
-__device__ u64 mixed(u64 x) {  // splitmix64's last step
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
 /// Any bits: integers of 8, 4 and 1 bits, and their sums.
 struct any_bits {
     static __device__ u32 draw(u64 x) { return u32(x); }

@@ -6,37 +6,10 @@
 
 #include "harness/simt/tests/constructs/async.hpp"
 #include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/tensor_maps.hpp"
 
 namespace {
 
-using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
-                            const cuuint64_t*, const cuuint32_t*, const cuuint32_t*,
-                            CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
-                            CUtensorMapFloatOOBfill);
-void* driver_function(const char* name) {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found;
-    CHECK_CUDA(cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found));
-    return function;
-}
-
-struct Shape {
-    std::vector<cuuint64_t> size;
-    std::vector<cuuint32_t> box, steps;
-};
-template <class T>
-CUresult encode(CUtensorMap& map, T* data, CUtensorMapDataType type, const Shape& shape,
-                CUtensorMapSwizzle swizzle, bool nan = false) {
-    std::vector<cuuint64_t> strides;
-    cuuint64_t stride = sizeof(T);
-    for (const cuuint64_t size : shape.size) strides.push_back(stride *= size);
-    const auto encode_tiled = reinterpret_cast<Encode>(driver_function("cuTensorMapEncodeTiled"));
-    return encode_tiled(&map, type, cuuint32_t(shape.size.size()), data, shape.size.data(),
-                        strides.data(), shape.box.data(), shape.steps.data(),
-                        CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-                        nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
-                            : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-}
 template <class T>
 CUtensorMap map_of(T* data, CUtensorMapDataType type, const Shape& shape,
                    CUtensorMapSwizzle swizzle, bool nan = false) {
@@ -170,20 +143,12 @@ CONSTRUCT(ptx_im2col_loads) {
     const auto in = table(channels * width * height * batch, [](int i) { return float(i + 1); });
     Array<float> from(in);
     CUtensorMap map;
-    const cuuint64_t size[] = {channels, width, height, batch};
-    const cuuint64_t strides[] = {16, 16 * width, 16 * width * height};
     // A kernel of 3 x 3 with padding of 1: its first pixel goes from -1 to the last but one.
-    const int lower[] = {-1, -1}, upper[] = {-1, -1};
-    const cuuint32_t steps[] = {1, 1, 1, 1};
-    using EncodeColumns = CUresult (*)(
-        CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*,
-        const int*, const int*, cuuint32_t, cuuint32_t, const cuuint32_t*, CUtensorMapInterleave,
-        CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-    const auto encode = reinterpret_cast<EncodeColumns>(driver_function("cuTensorMapEncodeIm2col"));
-    report.holds("encoded", encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, from, size, strides,
-                                   lower, upper, channels, 12, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                   CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS);
+    report.holds("encoded",
+                 encode_columns<float>(map, from, CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                                       {{channels, width, height, batch}, {}, {1, 1, 1, 1}},
+                                       {{-1, -1}, {-1, -1}, channels, 12},
+                                       CU_TENSOR_MAP_SWIZZLE_NONE) == CUDA_SUCCESS);
     for (int weight = 0; weight < 9; ++weight) {
         Array<float> out(48);
         load_column<<<1, 64>>>(map, 1, 1, 0, static_cast<unsigned short>(weight % 3),

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between global and shared memory, those of matrices, and the sums of bulk copies.
+#include <algorithm>
+
+#include "harness/simt/include/gradverify_simt/narrow_float.hpp"
+#include "harness/simt/tests/conformance/blocks.hpp"
+
+namespace conformance {
+namespace {
+
+// clang-format off
+// Each lane copies from anywhere to its own 64 bytes; the size of the source may be less.
+__host__ __device__ u32 source_of(u64 a) { return static_cast<u32>(a % 200) * 16; }
+template <u32 bytes, bool has_size>
+struct CpAsync {
+    static constexpr bool in_shared = true;
+    static void run(ModelBlock& block) {
+        for (u32 lane = 0; lane < 32; ++lane) {
+            unsigned char* const to = block.shared + lane * 64;
+            const u32 size = has_size ? static_cast<u32>(block.lanes[lane].b % (bytes + 1)) : bytes;
+            std::memset(to, 0, bytes);
+            std::memcpy(to, block.global + source_of(block.lanes[lane].a), size);
+        }
+    }
+};
+#define CP_ASYNC(TEXT, BYTES, WAIT) \
+    BLOCK_FORM(TEXT " " #BYTES, any, (CpAsync<BYTES, false>), \
+        asm volatile(TEXT " [%0], [%1], " #BYTES ";" WAIT ::"r"(shared_address(block.shared + lane * 64)), "l"(block.global + source_of(a)) : "memory"); \
+        return block.seen(true);)
+#define CP_ASYNC_SIZE(TEXT, BYTES) \
+    BLOCK_FORM(TEXT " " #BYTES " size", any, (CpAsync<BYTES, true>), \
+        asm volatile(TEXT " [%0], [%1], " #BYTES ", %2; cp.async.wait_all;" ::"r"(shared_address(block.shared + lane * 64)), "l"(block.global + source_of(a)), "r"(u32(b % (BYTES + 1))) : "memory"); \
+        return block.seen(true);)
+#define CP_ASYNC_POLICY(TEXT, BYTES) \
+    BLOCK_FORM(TEXT " " #BYTES, any, (CpAsync<BYTES, false>), \
+        asm volatile("{ .reg .b64 policy; createpolicy.fractional.L2::evict_last.b64 policy, 1.0; " TEXT " [%0], [%1], " #BYTES ", policy; cp.async.wait_all; }" \
+                     ::"r"(shared_address(block.shared + lane * 64)), "l"(block.global + source_of(a)) : "memory"); \
+        return block.seen(true);)
+#define WAIT_ALL " cp.async.wait_all;"
+CP_ASYNC("cp.async.ca.shared.global", 4, WAIT_ALL)
+CP_ASYNC("cp.async.ca.shared.global", 8, WAIT_ALL)
+CP_ASYNC("cp.async.ca.shared.global", 16, WAIT_ALL)
+CP_ASYNC("cp.async.cg.shared.global", 16, WAIT_ALL)
+CP_ASYNC("cp.async.ca.shared::cta.global", 8, WAIT_ALL)
+CP_ASYNC("cp.async.cg.shared::cta.global", 16, WAIT_ALL)
+CP_ASYNC("cp.async.ca.shared.global.L2::64B", 8, WAIT_ALL)
+CP_ASYNC("cp.async.ca.shared.global.L2::128B", 16, WAIT_ALL)
+CP_ASYNC("cp.async.cg.shared.global.L2::128B", 16, WAIT_ALL)
+CP_ASYNC("cp.async.cg.shared.global.L2::256B", 16, WAIT_ALL)
+CP_ASYNC_SIZE("cp.async.ca.shared.global", 4)
+CP_ASYNC_SIZE("cp.async.ca.shared.global", 8)
+CP_ASYNC_SIZE("cp.async.ca.shared.global", 16)
+CP_ASYNC_SIZE("cp.async.cg.shared.global", 16)
+CP_ASYNC_SIZE("cp.async.cg.shared.global.L2::128B", 16)
+CP_ASYNC_POLICY("cp.async.ca.shared.global.L2::cache_hint", 8)
+CP_ASYNC_POLICY("cp.async.cg.shared.global.L2::cache_hint", 16)
+#define WAIT_FOR_ALL(TEXT, WAIT) \
+    BLOCK_FORM(TEXT, any, (CpAsync<16, false>), \
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" WAIT ::"r"(shared_address(block.shared + lane * 64)), "l"(block.global + source_of(a)) : "memory"); \
+        return block.seen(true);)
+WAIT_FOR_ALL("cp.async.wait_all", " cp.async.wait_all;")
+WAIT_FOR_ALL("cp.async.wait_group 0", " cp.async.commit_group; cp.async.wait_group 0;")
+// The second group is not waited for before the first is read.
+LANE_FORM("cp.async.wait_group 1", any, WANT(digest(reinterpret_cast<const unsigned char*>(std::vector<u64>{mixed(a), mixed(b)}.data()), 0, 16)),
+    u64* const from = reinterpret_cast<u64*>(block.global) + lane * 4;
+    from[0] = mixed(a); from[1] = mixed(b); from[2] = from[3] = 5;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16; cp.async.commit_group; cp.async.cg.shared.global [%0 + 16], [%1 + 16], 16; cp.async.commit_group; cp.async.wait_group 1;"
+                 ::"r"(shared_address(block.shared + lane * 64)), "l"(from) : "memory");
+    const u64 first = digest(block.shared + lane * 64, 0, 16);
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    return first;)
+// The copies arrive at an mbarrier, which waits for an arrival more in the first form.
+#define CP_ASYNC_ARRIVE(TEXT, COUNT) \
+    BLOCK_FORM(TEXT, sm_90, (CpAsync<16, false>), \
+        PTX_90("mbarrier.init.shared::cta.b64 [%0], " COUNT ";" ::"r"(shared_address(block.mbarriers + lane)) : "memory"); \
+        PTX_90("cp.async.cg.shared.global [%0], [%1], 16; " TEXT " [%2];" \
+               ::"r"(shared_address(block.shared + lane * 64)), "l"(block.global + source_of(a)), "r"(shared_address(block.mbarriers + lane)) : "memory"); \
+        PTX_90("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(block.mbarriers + lane)) : "memory"); \
+        return has_ended(block.mbarriers + lane, 0) ? block.seen(true) : 0;)
+CP_ASYNC_ARRIVE("cp.async.mbarrier.arrive.shared::cta.b64", "1")
+CP_ASYNC_ARRIVE("cp.async.mbarrier.arrive.shared.b64", "1")
+CP_ASYNC_ARRIVE("cp.async.mbarrier.arrive.noinc.shared::cta.b64", "2")
+CP_ASYNC_ARRIVE("cp.async.mbarrier.arrive.noinc.shared.b64", "2")
+
+// Bytes of bulk copies, from anywhere to anywhere.
+struct Bulk { u32 bytes, from, to; };
+__host__ __device__ Bulk bulk_of(u64 pick) {
+    return {static_cast<u32>(pick % 100 + 1) * 16, static_cast<u32>(pick >> 8) % 150 * 16, static_cast<u32>(pick >> 20) % 28 * 16};
+}
+struct BulkLoad {
+    static constexpr bool in_shared = true;
+    static void run(ModelBlock& block) {
+        const Bulk bulk = bulk_of(block.pick);
+        std::memcpy(block.shared + bulk.to, block.global + bulk.from, bulk.bytes);
+    }
+};
+struct BulkStore {
+    static constexpr bool in_shared = false;
+    static void run(ModelBlock& block) {
+        const Bulk bulk = bulk_of(block.pick);
+        std::memcpy(block.global + bulk.from, block.shared + bulk.to, bulk.bytes);
+    }
+};
+__device__ void expect(std::uint64_t* mbarrier, u32 bytes) {
+    PTX_90("mbarrier.init.shared::cta.b64 [%0], 1; fence.mbarrier_init.release.cluster; fence.proxy.async; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+           ::"r"(shared_address(mbarrier)), "r"(bytes) : "memory");
+}
+#define BULK_LOAD(TEXT, NEEDS, END, ...) \
+    BLOCK_FORM(TEXT, NEEDS, (BulkLoad), \
+        const Bulk bulk = bulk_of(pick); \
+        if (lane == 0) expect(block.mbarriers, bulk.bytes); \
+        __syncwarp(); \
+        PTX_90("fence.proxy.async;" ::: "memory"); \
+        __syncwarp(); \
+        if (lane == 0) PTX_90(TEXT " [%0], [%1], %2, [%3]" END ";" \
+            ::"r"(shared_address(block.shared + bulk.to)), "l"(block.global + bulk.from), "r"(bulk.bytes), "r"(shared_address(block.mbarriers)) __VA_ARGS__ : "memory"); \
+        return has_ended(block.mbarriers, 0) ? block.seen(true) : 0;)
+BULK_LOAD("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", sm_90, "")
+BULK_LOAD("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes", sm_90, "")
+BULK_LOAD("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint", sm_90, ", %4", , "l"(0x14f0000000000000ull))
+#define STORE(TEXT, WAIT, END, ...) \
+        const Bulk bulk = bulk_of(pick); \
+        PTX_90("fence.proxy.async;" ::: "memory"); \
+        __syncwarp(); \
+        if (lane == 0) PTX_90(TEXT " [%0], [%1], %2" END "; cp.async.bulk.commit_group; " WAIT \
+            ::"l"(block.global + bulk.from), "r"(shared_address(block.shared + bulk.to)), "r"(bulk.bytes) __VA_ARGS__ : "memory"); \
+        return block.seen(false);
+#define BULK_STORE(TEXT, END, ...) BLOCK_FORM(TEXT, sm_90, (BulkStore), STORE(TEXT, "cp.async.bulk.wait_group 0;", END, __VA_ARGS__))
+BULK_STORE("cp.async.bulk.global.shared::cta.bulk_group", "")
+BULK_STORE("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint", ", %3", , "l"(0x14f0000000000000ull))
+#define BULK_WAIT(TEXT, WAIT) BLOCK_FORM(TEXT, sm_90, (BulkStore), STORE("cp.async.bulk.global.shared::cta.bulk_group", WAIT, ""))
+BULK_WAIT("cp.async.bulk.commit_group", "cp.async.bulk.wait_group 0;")
+BULK_WAIT("cp.async.bulk.wait_group 0", "cp.async.bulk.wait_group 0;")
+BULK_WAIT("cp.async.bulk.wait_group 1", "cp.async.bulk.commit_group; cp.async.bulk.wait_group 1;")
+// The source may be overwritten then.
+BLOCK_FORM("cp.async.bulk.wait_group.read 0", sm_90, (BulkStore),
+    const Bulk bulk = bulk_of(pick);
+    PTX_90("fence.proxy.async;" ::: "memory");
+    __syncwarp();
+    if (lane == 0) {
+        PTX_90("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2; cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;"
+               ::"l"(block.global + bulk.from), "r"(shared_address(block.shared + bulk.to)), "r"(bulk.bytes) : "memory");
+        *reinterpret_cast<u64*>(block.shared + bulk.to) = 0;
+        PTX_90("cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+    return block.seen(false);)
+#define PREFETCH(TEXT, END, ...) \
+    BLOCK_FORM(TEXT, sm_90, (NoChange), \
+        PTX_90(TEXT " [%0], 256" END ";" ::"l"(block.global) __VA_ARGS__ : "memory"); \
+        return block.seen(false);)
+PREFETCH("cp.async.bulk.prefetch.L2.global", "")
+PREFETCH("cp.async.bulk.prefetch.L2.global.L2::cache_hint", ", %1", , "l"(0x14f0000000000000ull))
+
+// Each lane's element of global memory, changed by its element of shared memory.
+using reg_d = u64;
+#define BULK_REDUCE(TYPE, CONSTRAINT, A, B, WANT_OF, TEXT) \
+    BODY(using T = FORM_NAME(reg_, CONSTRAINT); \
+         T* const to = reinterpret_cast<T*>(block.global) + lane; \
+         *to = static_cast<T>(A); \
+         reinterpret_cast<T*>(block.shared)[lane] = static_cast<T>(B); \
+         __threadfence(); \
+         PTX_90("fence.proxy.async;" ::: "memory"); \
+         __syncwarp(); \
+         if (lane == 0) PTX_90("cp.reduce.async.bulk.global.shared::cta.bulk_group." TEXT " [%0], [%1], %2; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" \
+             ::"l"(block.global), "r"(shared_address(block.shared)), "r"(u32(32 * sizeof(T))) : "memory"); \
+         __syncwarp(); \
+         return *reinterpret_cast<volatile T*>(to);) \
+    [[maybe_unused]] const bool FORM_NAME(is_added_, __LINE__) = ::conformance::add(GRADVERIFY_UNIT_DEVICE, \
+        {"cp.reduce.async.bulk.global.shared::cta.bulk_group." TEXT, #CONSTRAINT #CONSTRAINT, int(8 * sizeof(FORM_NAME(reg_, CONSTRAINT))), \
+         &run_blocks<FORM_NAME(Form, __LINE__)>, WANT_OF, false, ::conformance::Needs::sm_90, nullptr});
+#define OF_BITS(TYPE, CONSTRAINT, TEXT, ...) BULK_REDUCE(TYPE, CONSTRAINT, a, b, WANT([](TYPE x, TYPE y) -> TYPE { return __VA_ARGS__; }(TYPE(a), TYPE(b))), TEXT)
+OF_BITS(u32, r, "add.u32", x + y)
+OF_BITS(u32, r, "add.s32", x + y)
+OF_BITS(u64, l, "add.u64", x + y)
+OF_BITS(u32, r, "min.u32", std::min(x, y))
+OF_BITS(s32, r, "min.s32", std::min(x, y))
+OF_BITS(u64, l, "min.u64", std::min(x, y))
+OF_BITS(s64, l, "min.s64", std::min(x, y))
+OF_BITS(u32, r, "max.u32", std::max(x, y))
+OF_BITS(s32, r, "max.s32", std::max(x, y))
+OF_BITS(u64, l, "max.u64", std::max(x, y))
+OF_BITS(s64, l, "max.s64", std::max(x, y))
+OF_BITS(u32, r, "inc.u32", x >= y ? 0 : x + 1)
+OF_BITS(u32, r, "dec.u32", x == 0 || x > y ? y : x - 1)
+OF_BITS(u32, r, "and.b32", x & y)
+OF_BITS(u32, r, "or.b32", x | y)
+OF_BITS(u32, r, "xor.b32", x ^ y)
+OF_BITS(u64, l, "and.b64", x & y)
+OF_BITS(u64, l, "or.b64", x | y)
+OF_BITS(u64, l, "xor.b64", x ^ y)
+
+/// Of two half floats in float, which rounds once more without an effect.
+template <class Format, class Operation>
+u64 of_halves(u64 a, u64 b, Operation operation) {
+    return Format::from_float(operation(Format::to_float(u16(a)), Format::to_float(u16(b))));
+}
+using Half = gradverify::simt::unit::HalfFormat;
+using Bfloat16 = gradverify::simt::unit::Bfloat16Format;
+const auto add_floats = [](auto x, auto y) { return x + y; };
+const auto least = [](auto x, auto y) { return x < y ? x : y; };
+const auto greatest = [](auto x, auto y) { return x < y ? y : x; };
+template <class T, class Bits>
+T of_bits(Bits bits) {
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+template <class Bits, class T>
+Bits bits_of(T value) {
+    Bits bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+/// Neither a NaN nor -0, whose order is open.
+__host__ __device__ u64 ordered(u64 bits, u64 infinity) {
+    const u64 sign = 0x8000, size = bits & 0x7fff;
+    return size > infinity ? infinity : size == 0 ? 0 : size | (bits & sign);
+}
+// Sums of ordinary size: on subnormal ones of f32 the documentation says what a GPU does today.
+__host__ __device__ u64 ordinary(u64 bits) { return (bits & 0x807fffffu) | (96 + (bits >> 23 & 63)) << 23; }
+BULK_REDUCE(f32, r, ordinary(a), ordinary(b), WANT(bits_of<u32>(of_bits<float>(u32(ordinary(a))) + of_bits<float>(u32(ordinary(b))))), "add.f32")
+BULK_REDUCE(f64, l, a, b, WANT(bits_of<u64>(of_bits<double>(a) + of_bits<double>(b))), "add.f64")
+BULK_REDUCE(f16, h, a, b, WANT(of_halves<Half>(a, b, add_floats)), "add.noftz.f16")
+BULK_REDUCE(bf16, h, a, b, WANT(of_halves<Bfloat16>(a, b, add_floats)), "add.noftz.bf16")
+BULK_REDUCE(f16, h, ordered(a, 0x7c00), ordered(b, 0x7c00), WANT(of_halves<Half>(ordered(a, 0x7c00), ordered(b, 0x7c00), least)), "min.f16")
+BULK_REDUCE(f16, h, ordered(a, 0x7c00), ordered(b, 0x7c00), WANT(of_halves<Half>(ordered(a, 0x7c00), ordered(b, 0x7c00), greatest)), "max.f16")
+BULK_REDUCE(bf16, h, ordered(a, 0x7f80), ordered(b, 0x7f80), WANT(of_halves<Bfloat16>(ordered(a, 0x7f80), ordered(b, 0x7f80), least)), "min.bf16")
+BULK_REDUCE(bf16, h, ordered(a, 0x7f80), ordered(b, 0x7f80), WANT(of_halves<Bfloat16>(ordered(a, 0x7f80), ordered(b, 0x7f80), greatest)), "max.bf16")
+
+// Matrices of 8 x 8 pairs of bytes: lanes give their rows' addresses, 16 bytes each.
+__host__ __device__ u32 row_of(u64 a) { return static_cast<u32>(a % 128) * 16; }
+/// Which elements of a matrix a lane has: row, and column of the first of two; or the transpose.
+template <bool is_transposed>
+u32 element(const ModelBlock& block, u32 matrix, u32 lane, u32 i) {
+    u32 row = lane / 4, column = lane % 4 * 2 + i;
+    if (is_transposed) std::swap(row, column);
+    return row_of(block.lanes[matrix * 8 + row].a) + column * 2;
+}
+template <u32 count, bool is_transposed>
+struct LoadedMatrices {
+    static constexpr bool in_shared = true;
+    static void run(ModelBlock& block) {
+        const std::vector<unsigned char> before(block.shared, block.shared + block_bytes);
+        for (u32 lane = 0; lane < 32; ++lane)
+            for (u32 matrix = 0; matrix < count; ++matrix)
+                for (u32 i = 0; i < 2; ++i)
+                    std::memcpy(block.shared + lane * 64 + matrix * 4 + i * 2, &before[element<is_transposed>(block, matrix, lane, i)], 2);
+    }
+};
+#define LOADED_1 "{%0}, [%4];"
+#define LOADED_2 "{%0, %1}, [%4];"
+#define LOADED_4 "{%0, %1, %2, %3}, [%4];"
+#define LDMATRIX(COUNT, TEXT, IS_TRANSPOSED) \
+    BLOCK_FORM(TEXT, any, (LoadedMatrices<COUNT, IS_TRANSPOSED>), \
+        u32 r[4] = {}; \
+        asm volatile(TEXT " " LOADED_##COUNT : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "r"(shared_address(block.shared + row_of(a))) : "memory"); \
+        __syncwarp(); \
+        for (int i = 0; i < COUNT; ++i) reinterpret_cast<u32*>(block.shared + lane * 64)[i] = r[i]; \
+        return block.seen(true);)
+LDMATRIX(1, "ldmatrix.sync.aligned.m8n8.x1.shared.b16", false)
+LDMATRIX(2, "ldmatrix.sync.aligned.m8n8.x2.shared.b16", false)
+LDMATRIX(4, "ldmatrix.sync.aligned.m8n8.x4.shared.b16", false)
+LDMATRIX(4, "ldmatrix.sync.aligned.m8n8.x4.shared::cta.b16", false)
+LDMATRIX(1, "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16", true)
+LDMATRIX(2, "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16", true)
+LDMATRIX(4, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", true)
+
+// Rows of their own: two lanes may not write the same.
+template <u32 count, bool is_transposed>
+struct StoredMatrices {
+    static constexpr bool in_shared = true;
+    static void run(ModelBlock& block) {
+        for (u32 lane = 0; lane < 32; ++lane)
+            for (u32 matrix = 0; matrix < count; ++matrix)
+                for (u32 i = 0; i < 2; ++i) {
+                    u32 row = lane / 4, column = lane % 4 * 2 + i;
+                    if (is_transposed) std::swap(row, column);
+                    const u16 bits = static_cast<u16>(mixed(block.lanes[lane].b + matrix) >> 16 * i);
+                    std::memcpy(block.shared + (matrix * 8 + row) * 48 + column * 2, &bits, 2);
+                }
+    }
+};
+#define STORED_1 "[%4], {%0};"
+#define STORED_2 "[%4], {%0, %1};"
+#define STORED_4 "[%4], {%0, %1, %2, %3};"
+#define STMATRIX(COUNT, TEXT, IS_TRANSPOSED) \
+    BLOCK_FORM(TEXT, sm_90, (StoredMatrices<COUNT, IS_TRANSPOSED>), \
+        PTX_90(TEXT " " STORED_##COUNT ::"r"(u32(mixed(b))), "r"(u32(mixed(b + 1))), "r"(u32(mixed(b + 2))), "r"(u32(mixed(b + 3))), "r"(shared_address(block.shared + lane * 48)) : "memory"); \
+        return block.seen(true);)
+STMATRIX(1, "stmatrix.sync.aligned.m8n8.x1.shared.b16", false)
+STMATRIX(2, "stmatrix.sync.aligned.m8n8.x2.shared.b16", false)
+STMATRIX(4, "stmatrix.sync.aligned.m8n8.x4.shared.b16", false)
+STMATRIX(4, "stmatrix.sync.aligned.m8n8.x4.shared::cta.b16", false)
+STMATRIX(1, "stmatrix.sync.aligned.m8n8.x1.trans.shared.b16", true)
+STMATRIX(2, "stmatrix.sync.aligned.m8n8.x2.trans.shared.b16", true)
+STMATRIX(4, "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16", true)
+// clang-format on
+
+}  // namespace
+}  // namespace conformance
