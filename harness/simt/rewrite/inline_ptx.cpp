@@ -176,7 +176,7 @@ std::string with_number(const std::string& text, const std::string& number) {
     return result;
 }
 
-/// **Errors** PtxUnserved.
+/// **Errors** PtxUnserved and PtxUnknown.
 std::string translated(const Asm& statement, const std::string& number) {
     std::vector<PtxOperand> operands;
     std::string begin = "do { namespace gvp = ::gradverify::simt::ptx; ", end;
@@ -218,6 +218,8 @@ std::string translated(const Asm& statement, const std::string& number) {
     }
     const std::string text = with_number(statement.text, number);
     const PtxProgram program = parse_ptx(text, operands, number);
+    for (const PtxStatement& one : program.statements)
+        if (!one.opcode.empty()) check_opcode(one);
     for (const auto& [type, name] : program.registers)
         begin += "[[maybe_unused]] " + type + " " + name + " = static_cast<" + type + ">(-1); ";
     for (const PtxStatement& one : program.statements) {
@@ -251,6 +253,8 @@ void rewrite_inline_ptx(Stream& stream) {
         std::string text;
         try {
             text = translated(*found, std::to_string(number++));
+        } catch (const PtxUnknown& instruction) {
+            stream.fail(i, std::string("PTX has no instruction ") + instruction.what());
         } catch (const PtxUnserved& instruction) {
             const std::string what = instruction.what();
             if (what.starts_with("tcgen05"))

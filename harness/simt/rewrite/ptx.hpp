@@ -46,11 +46,19 @@ class PtxUnserved : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// What no device has; the text is the opcode.
+class PtxUnknown : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
 /// `operands` are the C++ texts of %0, %1 ...; names and labels end with `number`.
 /// **Errors** PtxUnserved for what cannot be parsed.
 PtxProgram parse_ptx(std::string_view text, const std::vector<PtxOperand>& operands,
                      const std::string& number);
 
+/// **Errors** PtxUnknown for a misspelt instruction.
+void check_opcode(const PtxStatement& statement);
 /// The statement as one of C++, without its guard. **Errors** PtxUnserved.
 std::string cpp_of(const PtxStatement& statement);
 

@@ -251,13 +251,29 @@ TEST_CASE("inline PTX that the cpu device lacks becomes a trap that names the in
               "wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8"},
              {"mov.u32 %0, %%pm0;", "mov.u32 %0, %pm0"},
              {"add.u32 %0, nowhere, 1;", "add.u32 %0, nowhere, 1"},
-             {"add.f8 %0, %0, %0;", "add.f8"},
+             {"add.s8 %0, %0, %0;", "add.s8"},
              {"add.u32 %0, %0;", "add.u32"},
              {"add.u32 %1, %0, 1;", "add.u32 %1, %0, 1"}}) {
         CHECK(rewrite("{ asm(\"" + text + "\" : \"+r\"(x)); }") ==
               "{ " + unit + "inline_ptx(\"" + instruction + "\"); }");
     }
     CHECK_THROWS_AS(rewrite("{ asm(\"tcgen05.fence::before_thread_sync;\"); }"), RewriteError);
+}
+
+TEST_CASE("an instruction that no device has is an error of the build, wherever it stands") {
+    for (const auto& [text, opcode] : std::vector<std::pair<std::string, std::string>>{
+             {"mvo.u32 %0, 1;", "mvo.u32"},
+             {"add.u23 %0, %0, 1;", "add.u23"},
+             {"cvt.rn.f16.f23 %0, %0;", "cvt.rn.f16.f23"},
+             {"{ .reg .pred p; setp.ne.u32 p, %0, 0; @p brar.sync 0; }", "brar.sync"}}) {
+        std::string error;
+        try {
+            rewrite("{ asm volatile(\"" + text + "\" : \"+r\"(x)); }");
+        } catch (const RewriteError& thrown) {
+            error = thrown.what();
+        }
+        check_contains(error, {"PTX has no instruction " + opcode});
+    }
 }
 
 TEST_CASE("what follows a rewrite over several lines keeps its line") {
