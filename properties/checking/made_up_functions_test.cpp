@@ -368,6 +368,25 @@ TEST_CASE("a small gradient is compared element by element too, a large one alon
     }
 }
 
+TEST_CASE(
+    "the second direction has the signs of the gradient, so that wide bounds tell zero apart") {
+    constexpr std::size_t size = 200;
+    const auto minus_sum = [](const auto& x, const auto& direction) {
+        ValueAlong along;
+        for (const double element : x) along.value -= element;
+        for (const double element : direction) along.derivative -= element;
+        return along;
+    };
+    const auto ends = [&](double got, double by_branches) {
+        return outcome_of(minus_sum, std::vector<double>(size, got), std::vector<Bound>(size, 0.9),
+                          by_branches)
+            .verdict;
+    };
+    CHECK(ends(-1.0, nan) == Verdict::vacuous);
+    CHECK(ends(-1.0, -1.0) == Verdict::passed);
+    CHECK(ends(0.0, -1.0) == Verdict::failed);
+}
+
 TEST_CASE("a gradient is small up to 24 elements, and 65536 multiply-adds for all of them") {
     struct Line {
         std::int64_t elements;
