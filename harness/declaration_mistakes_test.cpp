@@ -76,7 +76,7 @@ TEST_CASE("each mistake in a declaration is said, with what is right") {
          "output(), not saved()"},
         {copying().input("i", {"n"}, {.dtype = DType::i64, .differentiable = false}),
          "the input i holds whole numbers but has no range, so none can be drawn; declare it with "
-         "indices_below(\"PARAMETER\") or whole_numbers(LOWEST, HIGHEST)"},
+         "indices_below(\"PARAMETER\"), whole_numbers(LOWEST, HIGHEST) or the like"},
         {copying().input("i", {"n"}, with_gradient(whole_numbers(0, 3))),
          "which have no gradient; declare it with constant()"},
         {declare_operator("valid")

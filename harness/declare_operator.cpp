@@ -2,6 +2,8 @@
 // Turns a declaration into an operator; declaration_mistakes.cpp finds the mistakes.
 #include "harness/declare_operator.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -74,6 +76,28 @@ TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) con
             .orders = orders == layouts_.end() ? std::vector<AxisOrder>() : orders->second};
 }
 
+/// Null where every problem that satisfies the constraints is valid.
+std::function<std::optional<std::string>(const Problem&)> OperatorDeclaration::validity_of(
+    const Operator& op) const {
+    std::vector<TensorSpec> arranged = op.inputs;
+    std::erase_if(arranged,
+                  [](const TensorSpec& tensor) { return tensor.arrangement == Arrangement::free; });
+    if (valid_if_.empty() && arranged.empty()) return nullptr;
+    return [name = op.name, all = valid_if_,
+            arranged](const Problem& problem) -> std::optional<std::string> {
+        for (const auto& [text, valid] : all)
+            if (!valid(problem)) return name + " needs " + text;
+        for (const TensorSpec& tensor : arranged) {
+            const Sizes sizes = tensor.sizes(problem);
+            if (const auto why =
+                    why_not_arranged(tensor.arrangement, sizes.empty() ? 1 : sizes.back(),
+                                     tensor.domain_at(problem)))
+                return fmt::format("{} needs other sizes of {}: {}", name, tensor.name, *why);
+        }
+        return std::nullopt;
+    };
+}
+
 OperatorDeclaration::OperatorDeclaration(std::string name)
     : declared_{.name = std::move(name), .space = ParameterSpace({}, 0, 0)} {}
 
@@ -89,15 +113,9 @@ OperatorDeclaration::operator Operator() const {
         op.mistakes.emplace_back(wrong.what());
         return op;
     }
-    if (!valid_if_.empty())
-        op.why_invalid = [name = op.name,
-                          all = valid_if_](const Problem& problem) -> std::optional<std::string> {
-            for (const auto& [text, valid] : all)
-                if (!valid(problem)) return name + " needs " + text;
-            return std::nullopt;
-        };
     for (const TensorDeclaration& input : inputs_) op.inputs.push_back(tensor_of(input));
     for (const TensorDeclaration& output : outputs_) op.outputs.push_back(tensor_of(output));
+    op.why_invalid = validity_of(op);
     if (!algebras_.empty()) op.algebra = *algebras_.begin();
     find_mistakes(op, op.mistakes);
     if (op.mistakes.empty()) add_passes(op);

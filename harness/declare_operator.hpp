@@ -331,6 +331,7 @@ class OperatorDeclaration {
         Holds holds;
     };
     TensorSpec tensor_of(const TensorDeclaration& declared) const;
+    std::function<std::optional<std::string>(const Problem&)> validity_of(const Operator& op) const;
     std::vector<TensorDeclaration> inputs_, outputs_;
     std::vector<std::string> defined_for_nan_;
     std::map<std::string, std::vector<AxisOrder>> layouts_;  ///< by tensor

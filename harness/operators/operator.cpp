@@ -121,10 +121,6 @@ std::optional<std::string> Operator::validate(const Problem& problem) const {
             if (elements > 0 && tensor.holds_whole_numbers() && values.lowest > values.highest)
                 return fmt::format("{} needs a value for each element of {}; its range is empty",
                                    name, tensor.name);
-            if (tensor.arrangement == Arrangement::free) continue;
-            const std::int64_t row = sizes.empty() ? 1 : sizes.back();
-            if (const auto why = why_not_arranged(tensor.arrangement, row, values))
-                return fmt::format("{} needs other sizes of {}: {}", name, tensor.name, *why);
         }
     return std::nullopt;
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "harness/base/text.hpp"
 #include "harness/declare_operator.hpp"
 #include "properties/tests/drawn_values.hpp"
 
@@ -21,19 +22,19 @@ Operator reader(const Holds& holds, const Extent& length) {
     return declare_operator("reader")
         .parameter("n")
         .parameter("m")
-        .input("x", {"n"})
+        .input("x", {"n", "m"})
         .input("at", {length}, holds)
         .output("y", {"n"})
         .forward([]<class T>(const ForwardCall<T>& call) {
             const auto at = call.indices("at");
             for (std::int64_t i = 0; i < call.parameter("n"); ++i)
-                call.output("y")(i) = call.input("x")(at(0) % call.parameter("n"));
+                call.output("y")(i) = call.input("x")(at(0) % call.parameter("n"), 0);
         });
 }
 
 /// The rows of many draws, dense ones and those of simple indices too.
 std::set<std::vector<double>> rows_of(const Operator& op, const char* problem) {
-    REQUIRE(op.mistakes == std::vector<std::string>());
+    REQUIRE(joined(op.mistakes).empty());
     std::set<std::vector<double>> rows;
     for (std::uint64_t seed = 1; seed < 400; ++seed)
         for (const bool is_dense : {false, true})
