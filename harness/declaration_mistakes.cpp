@@ -224,6 +224,40 @@ void run_probes(const Operator& op, const ForwardFunctions& functions, Mistakes&
                 spec.name);
 }
 
+/// What a pass takes on a probe: cotangents of one, the probe's inputs, and what they give.
+Arrays probe_of_pass(const Operator& op, const PassSpec& pass, const Problem& problem) {
+    const Arrays inputs = probe_inputs(op, problem, 0.0);
+    const Arrays outputs = reference_outputs(op, op.forward(), problem, inputs);
+    Arrays taken;
+    for (const std::string& name : pass.inputs)
+        if (op.is_cotangent(name))
+            taken.push_back(filled(op.sizes_of(name, problem), 1.0));
+        else if (op.is_output(name))
+            taken.push_back(outputs[detail::position_of(name, op.outputs, "output")]);
+        else
+            taken.push_back(inputs[detail::position_of(name, op.inputs, "input")]);
+    return taken;
+}
+
+/// The numbers that a pass's reference names on the probes.
+std::vector<std::string> roundings_of(Operator& op, const PassSpec& pass) {
+    std::set<std::string> names;
+    for (const Problem& problem : probes_of(op)) {
+        if (op.validate(problem)) continue;
+        const Arrays taken = probe_of_pass(op, pass, problem);
+        const RoundingNames named;
+        try {
+            static_cast<void>(reference_outputs(op, pass, problem, taken));
+        } catch (const std::exception& wrong) {
+            add(op.mistakes, "{} (in the reference of {}, at {})", wrong.what(), pass.name,
+                problem.print());
+            return {};
+        }
+        names.insert(named.names().begin(), named.names().end());
+    }
+    return {names.begin(), names.end()};
+}
+
 void check_ranges(const Operator& op, Mistakes& mistakes) {
     for (const ParameterSpec& spec : op.space.parameters())
         if (spec.minimum >= spec.maximum && !(spec.is_real() && spec.values.size() == 1))
@@ -314,6 +348,20 @@ void check_algebra(const Operator& op, const ForwardFunctions& functions, Mistak
 }
 
 }  // namespace
+
+void OperatorDeclaration::find_roundings(Operator& op) {
+    const std::vector<std::string> forward = roundings_of(op, op.forward());
+    for (PassSpec& pass : op.passes) {
+        if (pass.derived) {
+            pass.roundings = roundings_of(op, pass);
+            continue;
+        }
+        pass.roundings = forward;
+        if (pass.is_forward()) continue;
+        for (const std::string& number : forward) pass.roundings.push_back("d" + number);
+        std::ranges::sort(pass.roundings);
+    }
+}
 
 void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) const {
     if (!functions_.values) add(mistakes, "there is no forward function; add forward()");

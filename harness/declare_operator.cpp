@@ -118,7 +118,11 @@ OperatorDeclaration::operator Operator() const {
     op.why_invalid = validity_of(op);
     if (!algebras_.empty()) op.algebra = *algebras_.begin();
     find_mistakes(op, op.mistakes);
-    if (op.mistakes.empty()) add_passes(op);
+    if (op.mistakes.empty()) {
+        add_passes(op);
+        find_roundings(op);
+        if (!op.mistakes.empty()) op.passes.clear();
+    }
     return op;
 }
 

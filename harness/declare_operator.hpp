@@ -315,6 +315,8 @@ class OperatorDeclaration {
         ForwardFunctions reference{};  ///< `values` and `bounds`, or none
     };
     void find_mistakes(const Operator& op, std::vector<std::string>& mistakes) const;
+    /// Runs the references on small problems for the names that they give to numbers.
+    static void find_roundings(Operator& op);
     std::vector<PassDeclaration> gradients_or_default(const Operator& op) const;
     PassSpec pass_of(const PassDeclaration& declared, const DerivedPasses& derived,
                      const Operator& op) const;

@@ -184,6 +184,44 @@ TEST_CASE("a pass with a reference of its own may yield gradients by what was sa
     CHECK(contains(mistake_of(none), "needs a name other than `forward`, and an output"));
 }
 
+TEST_CASE("a pass has the names that its reference gives to numbers, or the derived ones") {
+    const auto names_of_pass = [](const Operator& op, const char* pass) {
+        REQUIRE(op.mistakes.empty());
+        return op.find_pass(pass)->roundings;
+    };
+    const auto named = [] {
+        return declare_operator("named")
+            .parameter("n")
+            .input("x", {"n"})
+            .output("y", {"n"})
+            .forward([]<class T>(const ForwardCall<T>& call) {
+                for (std::int64_t i = 0; i < call.parameter("n"); ++i) {
+                    const T p = call.rounds("p", exp(call.input("x")(i)));
+                    // Read in some problems alone.
+                    call.output("y")(i) = i == 2 ? call.rounds("third", p) : p;
+                }
+            });
+    };
+    using Names = std::vector<std::string>;
+    const Operator derived = named();
+    CHECK(names_of_pass(derived, "forward") == Names{"p", "third"});
+    CHECK(names_of_pass(derived, "grad_x") == Names{"dp", "dthird", "p", "third"});
+    const auto by_hand = []<class T>(const ForwardCall<T>& call) {
+        for (std::int64_t i = 0; i < call.parameter("n"); ++i)
+            call.output("dx")(i) = call.rounds("q", call.input("dy")(i) * call.input("y")(i));
+    };
+    CHECK(names_of_pass(named().gradient("grad_x", {"dy", "y"}, {"dx"}, by_hand), "grad_x") ==
+          Names{"q"});
+    // A reference that can't run is a mistake.
+    const auto wrong = []<class T>(const ForwardCall<T>& call) {
+        call.output("dx")(0) = call.input("z")(0);
+    };
+    const std::string mistake = mistake_of(named().gradient("grad_x", {"dy", "y"}, {"dx"}, wrong));
+    CHECK(contains(mistake, "asks for the input 'z', but there is no such input"));
+    CHECK(contains(mistake, "there are dy, y (in the reference of grad_x, at n=1)"));
+    CHECK(names_of_pass(layer(), "forward").empty());
+}
+
 TEST_CASE("steps name a pass and tensors that are there") {
     const Step step{"relu.forward",
                     [](const Problem&) { return std::string("n=1"); },

@@ -44,14 +44,16 @@ void forward(const ForwardCall<T>& call) {
     for_each_row(call, [&](const Row& row) {
         const auto [b, i, h, keys] = row;
         std::vector<T> weights;
-        for (std::int64_t j = 0; j < keys; ++j) weights.push_back(product<T>(row, j, q, k) / root);
+        for (std::int64_t j = 0; j < keys; ++j)
+            weights.push_back(call.rounds("s", product<T>(row, j, q, k) / root));
         T largest = weights[0], sum = 0.0;
         for (const T& weight : weights) largest = max(largest, weight);
         for (T& weight : weights) sum += weight = exp(weight - largest);
         lse(b, h, i) = largest + log(sum);
-        for (std::int64_t j = 0; j < keys; ++j)
-            for (std::int64_t c = 0; c < v.size(3); ++c)
-                o(b, i, h, c) += weights[static_cast<std::size_t>(j)] / sum * v(b, j, h, c);
+        for (std::int64_t j = 0; j < keys; ++j) {
+            const T share = call.rounds("p", weights[static_cast<std::size_t>(j)]) / sum;
+            for (std::int64_t c = 0; c < v.size(3); ++c) o(b, i, h, c) += share * v(b, j, h, c);
+        }
     });
 }
 
@@ -65,12 +67,14 @@ void backward(const ForwardCall<T>& call) {
         const auto [b, i, h, keys] = row;
         const T of_output = product<T>(row, i, grad_o, o);
         for (std::int64_t j = 0; j < keys; ++j) {
-            const T weight = exp(product<T>(row, j, q, k) / root - lse(b, h, i));
-            const T slope = weight * (product<T>(row, j, grad_o, v) - of_output);
+            const T weight = exp(call.rounds("s", product<T>(row, j, q, k) / root) - lse(b, h, i));
+            const T grad_p = call.rounds("dp", product<T>(row, j, grad_o, v));
+            const T grad_s = call.rounds("ds", weight * (grad_p - of_output));
+            const T p = call.rounds("p", weight);
             for (std::int64_t c = 0; c < q.size(3); ++c) {
-                dq(b, i, h, c) += slope * k(b, j, h, c);
-                dk(b, j, h, c) += slope * q(b, i, h, c);
-                dv(b, j, h, c) += weight * grad_o(b, i, h, c);
+                dq(b, i, h, c) += grad_s * k(b, j, h, c);
+                dk(b, j, h, c) += grad_s * q(b, i, h, c);
+                dv(b, j, h, c) += p * grad_o(b, i, h, c);
             }
         }
     });

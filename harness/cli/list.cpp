@@ -45,8 +45,8 @@ std::string promises(const Kernel& kernel) {
     if (declared.uses_tensor_cores)
         words.emplace_back(declared.multiplies_in_tf32() ? "on tensor cores, factors of tf32"
                                                          : "on tensor cores");
-    if (declared.factor_type)
-        words.push_back(fmt::format("factors of {}", traits_of(*declared.factor_type).name));
+    for (const auto& [number, dtype] : declared.roundings)
+        words.push_back(fmt::format("rounds {} to {}", number, traits_of(dtype).name));
     if (declared.arithmetic == Arithmetic::fast) words.emplace_back("fast math");
     if (declared.accepts_invalid_indices) words.emplace_back("invalid indices");
     if (declared.takes_finite_numbers_alone) words.emplace_back("finite numbers alone");

@@ -105,6 +105,13 @@ double error_once_stored(DType dtype, double value, double error) {
     return std::max(std::abs(low - value), std::abs(high - value));
 }
 
+double error_of_rounding(DType dtype, double magnitude) {
+    if (!std::isfinite(rounded_to(dtype, magnitude))) return INFINITY;
+    const DTypeTraits traits = traits_of(dtype);
+    // Below the smallest normal number neighbours are equally far apart, and zero is one of them.
+    return std::min(magnitude, traits.unit_roundoff * std::max(magnitude, traits.smallest_normal));
+}
+
 std::uint64_t bits_of(DType dtype, double value) {
     switch (dtype) {
         case DType::f8e4m3:

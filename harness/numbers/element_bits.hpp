@@ -31,6 +31,10 @@ double next_number_of(DType dtype, double value, double towards);
 /// number: some conversions saturate there, others give NaN or infinity.
 double error_once_stored(DType dtype, double value, double error);
 
+/// The most that rounding to the type takes from a number of at most this magnitude; infinite where
+/// the result may be beyond the largest number.
+double error_of_rounding(DType dtype, double magnitude);
+
 /// The bits of one element, in the low bytes; the value is rounded to the type.
 std::uint64_t bits_of(DType dtype, double value);
 

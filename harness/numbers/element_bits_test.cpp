@@ -200,6 +200,26 @@ TEST_CASE("what was off before it was stored is off by the farther of its ends")
     CHECK(error_once_stored(DType::f16, -65519.0, 2.0) == INFINITY);
 }
 
+TEST_CASE("rounding takes no more from a number than is said of its size, and about as much") {
+    for (const DType dtype : {DType::f8e4m3, DType::f8e5m2, DType::f16, DType::bf16, DType::f32}) {
+        const DTypeTraits traits = traits_of(dtype);
+        SplitMix64 random(static_cast<std::uint64_t>(traits.exact_bits));
+        for (int i = 0; i < 4000; ++i) {
+            const double scale = std::ldexp(traits.smallest_normal, static_cast<int>(i % 12) - 8);
+            const double value =
+                scale * (1.0 + static_cast<double>(random.below(1 << 30)) * 0x1p-30);
+            const double most = error_of_rounding(dtype, value);
+            CHECK(std::abs(rounded_to(dtype, value) - value) <= most);
+            CHECK(most <= traits.unit_roundoff * std::max(value, traits.smallest_normal));
+        }
+        const double middle = 1.0 + traits.unit_roundoff;
+        CHECK(error_of_rounding(dtype, middle) ==
+              doctest::Approx(std::abs(rounded_to(dtype, middle) - middle)).epsilon(0.2));
+        CHECK(std::isfinite(error_of_rounding(dtype, traits.largest)));
+        CHECK(error_of_rounding(dtype, 2.0 * traits.largest) == INFINITY);
+    }
+}
+
 TEST_CASE("what is infinite or no number, and exact, stays so when it is stored") {
     for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
         CHECK(error_once_stored(dtype, INFINITY, 0.0) == 0.0);

@@ -16,6 +16,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "harness/numbers/autodiff/plain_numbers.hpp"
 #include "harness/numbers/dtype.hpp"
@@ -33,6 +38,8 @@ struct Rounding {
     /// Relative error of a factor that is cut to fewer digits when it is multiplied; 0: never cut.
     double factor_truncation = 0.0;
     double factor_unit = 0.0;  ///< unit roundoff of the numbers that have no more digits
+    /// The numbers of a reference that are rounded to a type, by the names that it gives them.
+    std::span<const std::pair<std::string, DType>> types_by_name{};
     /// Whether functions may be computed by any reasonable formula; see autodiff/tape.hpp.
     bool by_any_formula = false;
 
@@ -54,11 +61,11 @@ struct Rounding {
         rounding.factor_unit = 0.5 * tf32_unit_truncation;
         return rounding;
     }
-    /// The same arithmetic with factors that are rounded to a type of this one's range.
-    Rounding multiplying_in(DType factors) const {
-        Rounding rounding = *this;
-        rounding.factor_truncation = rounding.factor_unit = traits_of(factors).unit_roundoff;
-        return rounding;
+    /// The type that a number of this name is rounded to, if it is.
+    std::optional<DType> type_of(std::string_view name) const {
+        const auto found = std::ranges::find(
+            types_by_name, name, [](const auto& one) { return std::string_view(one.first); });
+        return found == types_by_name.end() ? std::nullopt : std::optional(found->second);
     }
 
     /// The error of a constant of a formula, rounded to this arithmetic.
@@ -219,6 +226,19 @@ class Bounded : public detail::ScalarOperators<Bounded> {
         return within(value_, error_once_stored(dtype, value_, error()));
     }
 
+    /// The most that rounding to nearest in a type takes from the number, or its share of a
+    /// multiple of it, whose digits are others: attention's weights are rounded before they are
+    /// scaled.
+    double loss_in(DType dtype) const {
+        const double before = error();
+        if (before == 0.0 && (rounded_to(dtype, value_) == value_ || std::isnan(value_)))
+            return 0.0;
+        return error_of_rounding(dtype, std::abs(value_) + before);
+    }
+    Bounded rounded_in(DType dtype) const {
+        return Bounded(Sum{value_, error_ + loss_in(dtype), magnitude_, additions_});
+    }
+
   private:
     bool is_exact_zero() const { return magnitude_ == 0.0 && error_ == 0.0; }
     /// Whether this is one number, or a sum in which nothing cancels.
@@ -248,5 +268,11 @@ class Bounded : public detail::ScalarOperators<Bounded> {
     double magnitude_ = 0.0;
     double additions_ = 0.0;
 };
+
+/// The number of this name, rounded where `current_rounding` says so.
+inline Bounded rounded_by_name(std::string_view name, const Bounded& number) {
+    const std::optional<DType> type = current_rounding.type_of(name);
+    return type ? number.rounded_in(*type) : number;
+}
 
 }  // namespace gradverify

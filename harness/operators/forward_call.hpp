@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -163,6 +164,25 @@ class IndicesOf {
     TensorOf<const T> values_;
 };
 
+/// Notes the names that references give to numbers on this thread until the end of the scope.
+class RoundingNames {
+  public:
+    RoundingNames() : before_(current) { current = this; }
+    ~RoundingNames() { current = before_; }
+    RoundingNames(const RoundingNames&) = delete;
+    RoundingNames& operator=(const RoundingNames&) = delete;
+
+    static void note(std::string_view name) {
+        if (current && !current->names_.contains(name)) current->names_.emplace(name);
+    }
+    const std::set<std::string, std::less<>>& names() const { return names_; }
+
+  private:
+    inline static thread_local RoundingNames* current = nullptr;
+    std::set<std::string, std::less<>> names_;
+    RoundingNames* before_;
+};
+
 /// One run of a forward function. Outputs hold zeros at first.
 template <class T>
 class ForwardCall {
@@ -186,6 +206,16 @@ class ForwardCall {
     std::int64_t parameter(std::string_view name) const { return problem_.scalar(name); }
     T attribute(std::string_view name) const { return T(problem_.real(name)); }
     const Problem& problem() const { return problem_; }
+    /// The value, under a name: a kernel may declare that it rounds this number to a narrower type,
+    /// `.rounds("p", DType::bf16)`, and in a derived gradient its cotangent, "dp".
+    T rounds(std::string_view name, const T& value) const {
+        if constexpr (std::same_as<T, double>) {
+            RoundingNames::note(name);
+            return value;
+        } else {
+            return rounded_by_name(name, value);
+        }
+    }
 
   private:
     const Operator& op_;

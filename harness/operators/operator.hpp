@@ -121,6 +121,8 @@ struct PassSpec {
     bool guesses_work = false;  ///< none was declared: multiply_adds follows the tensors' sizes
     /// Largest number of products in one output element.
     std::function<std::int64_t(const Problem&)> reduction_length;
+    /// The numbers that the reference names, which a kernel may declare to round.
+    std::vector<std::string> roundings{};
 
     bool is_forward() const { return name == "forward"; }
     /// The inputs, then the outputs, as a launcher is given them.

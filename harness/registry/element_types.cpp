@@ -21,10 +21,12 @@ std::vector<std::string> floating_tensors_of(const Operator& op, const PassSpec&
     return names;
 }
 
-/// Of the numbers that products take their factors in.
+/// Of the numbers that are rounded on the way.
 int exact_bits_of_factors(const KernelDeclaration& kernel) {
-    if (kernel.factor_type) return traits_of(*kernel.factor_type).exact_bits;
-    return kernel.multiplies_in_tf32() ? tf32_exact_bits : traits_of(DType::f64).exact_bits;
+    int bits = kernel.multiplies_in_tf32() ? tf32_exact_bits : traits_of(DType::f64).exact_bits;
+    for (const auto& [number, dtype] : kernel.roundings)
+        bits = std::min(bits, traits_of(dtype).exact_bits);
+    return bits;
 }
 
 }  // namespace
@@ -103,11 +105,23 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
     if (!is_floating(sums) || is_of_8_bits(sums))
         mistakes.push_back(fmt::format("accumulates_in() needs f16, bf16, f32 or f64, not {}",
                                        traits_of(sums).name));
-    // A narrower range, as f16 has, would need bounds for what underflows.
-    if (kernel.factor_type && *kernel.factor_type != DType::bf16)
-        mistakes.push_back(
-            fmt::format("multiplies_in() needs bf16, whose range is that of f32, not {}",
-                        traits_of(*kernel.factor_type).name));
+    for (const auto& [number, dtype] : kernel.roundings) {
+        const std::string call = fmt::format("rounds(\"{}\")", number);
+        require_floating(call, dtype);
+        if (is_floating(dtype) && holds_all_of(dtype, sums))
+            mistakes.push_back(fmt::format(
+                "{} needs a narrower type than {}, which the kernel computes in, not {}", call,
+                traits_of(sums).name, traits_of(dtype).name));
+        if (pass.roundings.empty())
+            mistakes.push_back(fmt::format(
+                "{0} needs a number that a reference names, and that of {1} names none; let it say "
+                "call.rounds(\"{2}\", value)",
+                call, pass.name, number));
+        else if (std::ranges::find(pass.roundings, number) == pass.roundings.end())
+            mistakes.push_back(fmt::format(
+                "{} needs a number that the reference of {} names{}; there are {}", call, pass.name,
+                did_you_mean(number, pass.roundings), joined(pass.roundings)));
+    }
     if (kernel.uses_tensor_cores && kernel.accumulator() == DType::f64 &&
         (kernel.storage_type != DType::f64 || !kernel.storage_types.empty()))
         mistakes.push_back(

@@ -88,9 +88,11 @@ TEST_CASE("tensor cores multiply floats of 11 digits, and leave doubles alone") 
     KernelDeclaration narrow = toy_kernel("plain").storage(DType::bf16).on_tensor_cores();
     CHECK(ElementTypes(narrow).exact_bits() == 8);
     CHECK(narrow.storage("y", DType::f32).multiplies_in_tf32());
-    narrow.multiplies_in(DType::bf16);
+    narrow.rounds("p", DType::bf16);
     CHECK_FALSE(narrow.multiplies_in_tf32());
-    CHECK(ElementTypes(toy_kernel("plain").multiplies_in(DType::bf16)).exact_bits() == 8);
+    KernelDeclaration rounding = toy_kernel("plain").rounds("p", DType::f16);
+    CHECK(ElementTypes(rounding).exact_bits() == 11);
+    CHECK(ElementTypes(rounding.rounds("ds", DType::bf16)).exact_bits() == 8);
     const KernelDeclaration doubles = toy_kernel("plain").storage(DType::f64).on_tensor_cores();
     CHECK_FALSE(doubles.multiplies_in_tf32());
     CHECK_FALSE(doubles.truncates_sums());

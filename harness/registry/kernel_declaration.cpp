@@ -13,7 +13,7 @@ DType KernelDeclaration::accumulator() const {
 
 bool KernelDeclaration::multiplies_in_tf32() const {
     const auto is_f32 = [](const auto& one) { return one.second == DType::f32; };
-    return truncates_sums() && !factor_type &&
+    return truncates_sums() && roundings.empty() &&
            (storage_type.value_or(DType::f32) == DType::f32 ||
             std::ranges::any_of(storage_types, is_f32));
 }

@@ -76,7 +76,7 @@ class KernelDeclaration {
     std::optional<double> norm_wise_growth;
     bool saturates_results = false;
     bool uses_tensor_cores = false;
-    std::optional<DType> factor_type;  ///< that products take their factors in
+    std::vector<std::pair<std::string, DType>> roundings;  ///< of numbers that references name
     std::int64_t base_alignment_bytes = 256;
     StreamUse stream_use = StreamUse::given_or_default;
     bool accepts_empty = false;
@@ -173,9 +173,12 @@ class KernelDeclaration {
     /// where IEEE would round it, and factors in f32 are rounded or cut to tf32, whose integers are
     /// exact up to 2^11. Arithmetic on doubles is IEEE's.
     KernelDeclaration& on_tensor_cores() { return set(uses_tensor_cores, true); }
-    /// A computed factor may be rounded to this type, bf16, before it is multiplied, as attention's
-    /// probabilities are for tensor cores. Sums stay in the type that the kernel computes in.
-    KernelDeclaration& multiplies_in(DType dtype) { return set(factor_type, dtype); }
+    /// The kernel rounds a number that the forward function names by `call.rounds("p", value)`, or
+    /// its cotangent, "dp", to nearest in this type; where the pass has a reference of its own, one
+    /// that this names.
+    KernelDeclaration& rounds(std::string_view number, DType dtype) {
+        return add(roundings, {std::string(number), dtype});
+    }
     /// The kernel works on transformed data, as Winograd's and Fourier's convolutions do, so errors
     /// follow the tensor's largest element, and integers are not exact. An element's bound is the
     /// largest of its tensor, were all inputs as large as their largest element, times `growth`, at

@@ -77,6 +77,32 @@ TEST_CASE("a kernel that needs what this machine lacks is there, but on no devic
     CHECK(lost.why_not_on("cuda") == "is not built for the device cuda");
 }
 
+TEST_CASE("a kernel rounds numbers that the pass's reference names, to a narrower type") {
+    Operator op = toy_operator();
+    op.passes.front().roundings = {"p", "row"};
+    const auto mistake = [&](const KernelDeclaration& kernel) -> std::string {
+        try {
+            registry_of({kernel}, op);
+        } catch (const std::exception& wrong) {
+            return wrong.what();
+        }
+        return "";
+    };
+    const auto plain = [] { return toy_kernel("plain"); };
+    CHECK(mistake(plain().rounds("p", DType::bf16).rounds("row", DType::f16)) == "");
+    CHECK(mistake(plain().storage(DType::f64).rounds("p", DType::f32)) == "");
+    CHECK(contains(
+        mistake(plain().rounds("rows", DType::bf16)),
+        "rounds(\"rows\") needs a number that the reference of forward names; did you mean "
+        "row?; there are p, row"));
+    CHECK(
+        contains(mistake(plain().rounds("p", DType::f32)),
+                 "rounds(\"p\") needs a narrower type than f32, which the kernel computes in, not "
+                 "f32"));
+    CHECK(contains(mistake(plain().rounds("p", DType::i32)),
+                   "rounds(\"p\") needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i32"));
+}
+
 TEST_CASE("a mistake in a registration is said with its place and what is right") {
     const auto named = [](const char* op, const char* pass) {
         KernelDeclaration kernel = toy_kernel("plain");
@@ -103,8 +129,9 @@ TEST_CASE("a mistake in a registration is said with its place and what is right"
          "accumulates_in() needs f16, bf16, f32 or f64, not i64"},
         {plain().accumulates_in(DType::f8e4m3),
          "accumulates_in() needs f16, bf16, f32 or f64, not f8e4m3"},
-        {plain().multiplies_in(DType::f16),
-         "multiplies_in() needs bf16, whose range is that of f32, not f16"},
+        {plain().rounds("p", DType::bf16),
+         "rounds(\"p\") needs a number that a reference names, and that of forward names none; let "
+         "it say call.rounds(\"p\", value)"},
         {plain().storage("x", DType::i64),
          "storage(\"x\") needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not i64"},
         {plain().storage("z", DType::f16),

@@ -333,7 +333,8 @@ inline std::int64_t threads_of_tiles(const Problem& problem) {
 inline void declare_tiles(KernelDeclaration& kernel) {
     kernel.storage(DType::bf16)
         .on_tensor_cores()
-        .multiplies_in(DType::bf16)
+        .rounds("p", DType::bf16)
+        .rounds("ds", DType::bf16)
         .where("d", multiple_of(8))
         .aligned_to(16)
         .workspace(float_for_each_query)

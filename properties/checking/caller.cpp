@@ -143,9 +143,8 @@ bool can_take(const Kernel& kernel, const std::vector<Array<double>>& inputs) {
         if (kernel.any().takes_finite_numbers_alone &&
             !std::ranges::all_of(inputs[i].data, [](double value) { return std::isfinite(value); }))
             return false;
-        const std::optional<DType> factors = kernel.any().factor_type;
-        if (factors && is_floating(dtype) && !are_numbers_of(*factors, inputs[i].data))
-            return false;
+        for (const auto& [number, rounded] : kernel.any().roundings)
+            if (is_floating(dtype) && !are_numbers_of(rounded, inputs[i].data)) return false;
         // Products take their factors as TF32.
         if (kernel.any().multiplies_in_tf32() && is_floating(dtype) &&
             !std::ranges::all_of(inputs[i].data, &is_number_of_tf32))

@@ -316,7 +316,7 @@ TEST_CASE("a kernel whose factors are rounded takes inputs that lose nothing") {
     Kernel kernel = named("right");
     KernelDeclaration declared = kernel.any();
     kernel.by_device = {{"cpu", &declared}};
-    declared.multiplies_in(DType::bf16);
+    declared.rounds("p", DType::bf16);
     const auto takes = [&](double index, double x) {
         return can_take(kernel, {{{1}, {index}}, {{1}, {x}}, {{1}, {1}}, {{1}, {1}}});
     };

@@ -3,6 +3,7 @@
 // a product left out, and products rounded to the next narrower type. Storing half or bfloat16
 // hides most errors of a single product, so all products of a problem are rounded. A derived
 // gradient has such a bound too: no order of float sums exceeds it, and a forgotten path is caught.
+// Attention's weights are caught when they are rounded, wherever that changes what is stored.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "harness/base/random.hpp"
 #include "harness/numbers/element_bits.hpp"
 #include "properties/checking/context.hpp"
+#include "properties/tests/verdicts.hpp"
 
 namespace gradverify {
 
@@ -273,6 +275,28 @@ TEST_CASE("the bound of a derived gradient bites") {
     CHECK(moved >= samples * 99 / 100);
     CHECK(rounded >= samples * 95 / 100);
     CHECK(forgotten >= samples * 95 / 100);
+}
+
+TEST_CASE("attention's bound catches weights that are rounded where a result shows it") {
+    const Registry& registry = Registry::instance();
+    const Kernel& rounding = *registry.find_kernel("attention.forward/bug_undeclared_weights");
+    const Kernel& right = *registry.find_kernel("attention.forward/right_whole_weights");
+    const KernelSuite suite(registry);
+    int changed = 0, caught = 0;
+    for (int i = 0; i < 400; ++i) {
+        const Case drawn =
+            suite.draw(testing::row_named(rounding.name, "within_rounding_bound"), 5, i)
+                .drawn.value();
+        CaseContext context(drawn, registry, ValueKind::mantissas);
+        const auto inputs = context.inputs.of(context.pass());
+        const auto got = context.caller.call(rounding, inputs).outputs[0].data;
+        if (got == context.caller.call(right, inputs).outputs[0].data) continue;
+        ++changed;
+        caught += !compare(got, context.oracle.within_rounding()[0]).ok;
+    }
+    MESSAGE("caught " << caught << " of " << changed);
+    CHECK(changed > 200);
+    CHECK(caught * 100 >= changed * 95);
 }
 
 }  // namespace gradverify

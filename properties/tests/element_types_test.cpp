@@ -133,6 +133,15 @@ TEST_CASE("a kernel whose factors are cut to tf32 is right if it says so, and wr
         CHECK(failures_of("fc.grad_weight/right_tf32", property, 300) == 0);
 }
 
+TEST_CASE("weights that are rounded are right if the kernel says so, and wrong if not") {
+    for (const char* kernel : {"right_whole_weights", "right_rounded_weights"})
+        for (const char* property : {"within_rounding_bound", "repeatable", "stays_in_bounds"})
+            CHECK(failures_of("attention.forward/" + std::string(kernel), property, 500) == 0);
+    // In a quarter of the problems all queries see one key, whose weight is 1.
+    CHECK(failures_of("attention.forward/bug_undeclared_weights", "within_rounding_bound", 300) >
+          180);
+}
+
 TEST_CASE("a kernel on tensor cores that loses more than they do is wrong") {
     CHECK(failures_of("fc.forward/bug_tf32_drops_a_term", "matches_reference", 100) > 40);
     CHECK(failures_of("fc.forward/bug_tf32_drops_a_term", "within_rounding_bound", 100) > 60);

@@ -59,7 +59,8 @@ template <int head, bool is_causal>
 static void declare(auto& kernel) {
     kernel.storage(gradverify::DType::bf16)
         .storage("lse", gradverify::DType::f32)
-        .multiplies_in(gradverify::DType::bf16)
+        .rounds("p", gradverify::DType::bf16)
+        .rounds("ds", gradverify::DType::bf16)
         .on_tensor_cores()
         .not_deterministic()
         .where("d", gradverify::equals(head))

@@ -40,6 +40,10 @@ Tape::Node Tape::record(const Link& first, const Link& second) {
     return static_cast<Node>(nodes.size() - 1);
 }
 
+void Tape::round_gradient_of_last(DType dtype) {
+    current->rounded_gradients_.emplace_back(current->nodes_.size() - 1, dtype);
+}
+
 std::vector<double> Tape::gradients(std::span<const Seed> seeds) const {
     std::vector<double> adjoints(nodes_.size(), 0.0);
     for (const Seed& seed : seeds)
@@ -75,6 +79,15 @@ struct Paths {
     double chain() const { return roundings + std::max(links - 1.0, 0.0); }
     bool is_none() const { return magnitude == 0.0 && error == 0.0; }
     bool has_bound() const { return !is_open && magnitude + error <= current_rounding.largest; }
+    /// A kernel forms the sum, and rounds it to a type.
+    void round_to(DType dtype) {
+        if (is_none()) return;
+        const Bounded formed(Bounded::Sum{sum, error, magnitude + error, chain()});
+        if (const double loss = formed.loss_in(dtype); std::isfinite(loss))
+            error += loss;
+        else
+            is_open = true;
+    }
 };
 
 /// The product, where zero times infinity is 0: no path.
@@ -104,8 +117,11 @@ std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const 
         at.is_reached = true;
         if (seed.cotangent != 0.0) at.add(seed.cotangent, std::abs(seed.cotangent), 0.0, 0.0);
     }
+    auto rounded = rounded_gradients_.rbegin();
     for (std::size_t i = nodes_.size(); i-- > 0;) {
-        const Paths& from = paths[i];
+        Paths& from = paths[i];
+        for (; rounded != rounded_gradients_.rend() && rounded->first == i; ++rounded)
+            from.round_to(rounded->second);
         if (!from.is_reached) continue;
         for (const Link& link : nodes_[i]) {
             if (link.from == constant) continue;

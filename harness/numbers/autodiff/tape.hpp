@@ -12,6 +12,7 @@
 //   n links into one value:        sums of A, M, E;  largest K, plus n - 1 additions
 //   on tensor cores E takes M |p| times what p and A are cut by (Rounding::factor_truncation)
 //   |computed - exact| <= (1 + gamma(K)) E + gamma(K) (M + E) + K * smallest normal number
+//   a sum that is rounded by name adds the rounding of |A| and this bound to its E
 //
 // There is no bound behind a product that may be beyond the largest number, nor where zero meets a
 // factor that may be, since a kernel may multiply in any order. The derivatives' errors come from
@@ -29,6 +30,9 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/numbers/bounded_functions.hpp"
@@ -74,6 +78,8 @@ class Tape {
     };
     /// **Errors** std::length_error when there are more than 2^31 - 1 operations.
     static Node record(const Link& first, const Link& second);
+    /// The gradient by the value that was recorded last is rounded to this type.
+    static void round_gradient_of_last(DType dtype);
 
     /// A value and the cotangent that it is given.
     struct Seed {
@@ -94,6 +100,7 @@ class Tape {
     void note(const Traced& a, const Traced& b);
 
     std::vector<std::array<Link, 2>> nodes_;
+    std::vector<std::pair<std::size_t, DType>> rounded_gradients_;  ///< by node, in their order
     Meetings* meetings_;
     Tape* before_;
 };
@@ -200,6 +207,18 @@ Traced apply_function(const Traced& x) {
 }
 
 }  // namespace detail
+
+/// The number of this name, rounded where `current_rounding` says so; so is its gradient, "dp".
+inline Traced rounded_by_name(std::string_view name, const Traced& number) {
+    if (current_rounding.types_by_name.empty()) return number;
+    const std::optional<DType> of_gradient =
+        current_rounding.type_of(std::string("d").append(name));
+    if (!of_gradient && !current_rounding.type_of(name)) return number;
+    const Traced rounded =
+        Traced::made(rounded_by_name(name, number.value()), {number.node(), 1.0, 0.0});
+    if (of_gradient && !rounded.is_constant()) Tape::round_gradient_of_last(*of_gradient);
+    return rounded;
+}
 
 inline Traced pow(const Traced& x, const Traced& y) {
     const Bounded value = pow(x.value(), y.value());

@@ -58,6 +58,33 @@ TEST_CASE("a link adds its slope's error to a path, and a rounding unless it is 
           magnitude * 4.0 + first * 4.0 + magnitude * 1.0 + 0.5, 2.0);
 }
 
+TEST_CASE("a gradient that is rounded by its number's name may lose that rounding, as a whole") {
+    const std::vector<std::pair<std::string, DType>> types{
+        {"p", DType::bf16}, {"dq", DType::bf16}, {"dr", DType::f8e4m3}};
+    Rounding named = coarse;
+    named.types_by_name = types;
+    const ScopedRounding rounding(named);
+    Tape tape;
+    const Traced x = tape.input(5.0);
+    CHECK(rounded_by_name("other", x).node() == x.node());
+    const Traced p = rounded_by_name("p", x * constant(1.0 + 0x1p-10)), q = rounded_by_name("q", x);
+    // p itself is rounded, its gradient is not; and the other way round.
+    CHECK(p.value().error() >= 0x1p-8 * 5.0);
+    CHECK(q.value().error() == x.value().error());
+    check(gradient(tape, x, q, 1.0 + 0x1p-7), 1.0 + 0x1p-7, 0.0, 1.0 + 0x1p-7, 0.0);
+    const double middle = 1.0 + 0x1p-8, lost = 0x1p-8 * middle;
+    check(gradient(tape, x, q, middle), middle, lost, middle + lost, 0.0);
+    check(gradient(tape, x, q + constant(2.0), -middle), -middle, lost, middle + lost, 0.0);
+    // A sum is rounded once, with what it is off by: gamma(1) 6, and 0.5.
+    const double of_sum = 0x1p-8 * (6.0 + 2.0 + 0.5);
+    check(gradient(tape, x, q + q, 3.0), 6.0, of_sum, 6.0 + of_sum, 1.0);
+    // Beyond the type's largest number there is no bound.
+    const Traced r = rounded_by_name("r", x);
+    CHECK(gradient(tape, x, r, 400.0).error() == 0x1p-4 * 400.0);
+    CHECK(gradient(tape, x, r, 500.0).error() == INFINITY);
+    CHECK(rounded_by_name("q", constant(3.0)).is_constant());
+}
+
 TEST_CASE("links into one value add up, and count an addition each but the first") {
     const ScopedRounding rounding(coarse);
     Tape tape;
