@@ -254,6 +254,56 @@ TEST_CASE("the largest of some values is the first of equal ones; within roundin
     CHECK(bounded({1.0, 3.9, 4.0}, 0.06).error() == 1.0);
 }
 
+TEST_CASE("a whole number is an index, unless rounding may make it another; any other is not") {
+    const ScopedDecisions decisions;
+    CHECK(index_of(3.0) == 3);
+    CHECK(index_of(floor(Dual(-1.5, 1.0))) == -2);
+    CHECK_THROWS_WITH(index_of(1.5),
+                      "the forward function takes 1.5 for an index; index_of() needs a whole "
+                      "number, as floor(), ceil(), trunc(), round() and rint() give");
+    CHECK_THROWS_WITH(index_of(Bounded(NAN)),
+                      "the forward function takes nan for an index; index_of() needs a whole "
+                      "number, as floor(), ceil(), trunc(), round() and rint() give: let it ask "
+                      "isnan() first");
+    CHECK_THROWS(index_of(0x1p+62));
+    CHECK(index_of(floor(Bounded::within(2.5, 0.25))) == 2);
+    CHECK(decisions.made().undecided == 0);
+    CHECK(index_of(floor(Bounded::within(2.25, 0.5))) == 2);
+    CHECK(decisions.made().undecided == 1);
+}
+
+TEST_CASE("a number on a jump is a tie if numbers become indices") {
+    const auto ties = [](double at, bool is_input, bool takes_index) {
+        const ScopedDecisions decisions;
+        Tape tape;
+        const Traced x = is_input ? tape.input(at) : Traced(at), whole = floor(x);
+        if (takes_index) CHECK(index_of(whole) == 2);
+        CHECK(decisions.made().undecided == 0);
+        return decisions.made().ties_and_jumps();
+    };
+    CHECK(ties(2.0, true, true) == 1);
+    CHECK(ties(2.0, true, false) == 0);
+    CHECK(ties(2.5, true, true) == 0);
+    CHECK(ties(2.0, false, true) == 0);
+}
+
+TEST_CASE("random words are those that Philox's authors give, from any word on") {
+    constexpr std::uint32_t most = 0xffffffff;
+    CHECK(philox_block({0, 0, 0, 0}, 0) ==
+          RandomWords{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+    CHECK(philox_block({most, most, most, most}, ~std::uint64_t{0}) ==
+          RandomWords{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+    CHECK(philox_block({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0x299f31d0a4093822) ==
+          RandomWords{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+    const std::uint64_t seed = 0x123456789abcdef0, index = 0x200000003, offset = 0x400000001 * 4;
+    const RandomWords first = philox(seed, offset, index), next = philox(seed, offset + 4, index);
+    CHECK(first == philox_block({1, 4, 3, 2}, seed));
+    CHECK(philox(seed, offset + 3, index) == RandomWords{first[3], next[0], next[1], next[2]});
+    CHECK(uniform_float(0) == 0x1p-33);
+    CHECK(uniform_float(most) == 1.0);
+    CHECK(uniform_float(0x80000001) == 0.5);
+}
+
 TEST_CASE("a ReLU's gradient is the cotangent or zero, and near zero either") {
     CHECK(where_positive(2.0, 5.0) == 5.0);
     CHECK(where_positive(0.0, 5.0) == 0.0);

@@ -67,6 +67,9 @@ Bounded apply_step(const Bounded& x) {
 
 }  // namespace detail
 
+/// Whether rounding may give a whole number another value.
+inline bool may_jump(const Bounded& place) { return place.error() > 0.0; }
+
 /// Whether a is less than b; counted as undecided where the errors could turn it.
 inline bool operator<(const Bounded& a, const Bounded& b) {
     const double reach = a.error() + b.error();

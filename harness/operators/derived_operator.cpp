@@ -38,6 +38,13 @@ std::size_t position_of(std::string_view name, const std::vector<TensorSpec>& te
         kind, name, did_you_mean(name, names), joined(names)));
 }
 
+std::string no_index(double value) {
+    return fmt::format(
+        "the forward function takes {} for an index; index_of() needs a whole number, as floor(), "
+        "ceil(), trunc(), round() and rint() give{}",
+        print_exactly(value), std::isnan(value) ? ": let it ask isnan() first" : "");
+}
+
 }  // namespace detail
 
 namespace {
@@ -130,8 +137,8 @@ void for_each_cotangent(const Operator& op, Inputs<T> outputs, Inputs<double> co
 
 std::string undecided_text(const Operator& op) {
     return fmt::format(
-        "a comparison in the forward function of {} lies within rounding, or is a tie: either "
-        "branch is right (max, min and abs have a bound there)",
+        "a comparison or an index in the forward function of {} lies within rounding, or is a tie: "
+        "either branch is right (max, min and abs have a bound there)",
         op.name);
 }
 
@@ -150,7 +157,7 @@ struct Recording {
         outputs = outputs_of<Traced>(op, problem);
         functions.gradients(ForwardCall<Traced>(op, problem, inputs, outputs));
         if (decisions.made().undecided > 0) throw UndecidedComparison(undecided_text(op));
-        if (decisions.made().ties > 0 && !functions.branches_decide)
+        if (decisions.made().ties_and_jumps() > 0 && !functions.branches_decide)
             throw OpenTie(undecided_text(op));
     }
 

@@ -120,8 +120,8 @@ std::vector<std::vector<bool>> are_bounded(const Array<double>& at, const Array<
 }
 
 const char* const refusal =
-    "a comparison in the forward function of branching lies within rounding, or is a tie: either "
-    "branch is right (max, min and abs have a bound there)";
+    "a comparison or an index in the forward function of branching lies within rounding, or is a "
+    "tie: either branch is right (max, min and abs have a bound there)";
 
 }  // namespace
 

@@ -16,9 +16,13 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/numbers/autodiff/decisions.hpp"
+#include "harness/numbers/philox.hpp"
 #include "harness/operators/operator.hpp"
 
 namespace gradverify {
+
+class Traced;
 
 namespace detail {
 
@@ -29,6 +33,9 @@ std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
 /// **Errors** std::invalid_argument that lists the names there are.
 std::size_t position_of(std::string_view name, const std::vector<TensorSpec>& tensors,
                         std::string_view kind);
+
+/// Why a number is no index, and what is right.
+std::string no_index(double value);
 
 template <class T>
 double plain_value(const T& value) {
@@ -44,6 +51,21 @@ double plain_value(const T& value) {
 template <class T>
 bool isnan(const T& value) {
     return std::isnan(detail::plain_value(value));
+}
+
+/// The whole number that a value holds, mostly behind floor() or rint(), as an index. Where
+/// rounding may carry what it is made of over a jump, either index is right, and has no bound.
+/// **Errors** std::invalid_argument for any other number.
+template <class T>
+std::int64_t index_of(const T& value) {
+    const double place = detail::plain_value(value);
+    if (!(std::abs(place) < 0x1p+62) || place != std::round(place))
+        throw std::invalid_argument(detail::no_index(place));
+    if constexpr (std::same_as<T, Bounded> || std::same_as<T, Traced>) {
+        current_decisions.has_places = true;
+        if (may_jump(value)) ++current_decisions.undecided;
+    }
+    return static_cast<std::int64_t>(place);
 }
 
 /// A result that is NaN by definition: a kernel must give NaN there. A NaN from arithmetic, such as
@@ -206,6 +228,15 @@ class ForwardCall {
     std::int64_t parameter(std::string_view name) const { return problem_.scalar(name); }
     T attribute(std::string_view name) const { return T(problem_.real(name)); }
     const Problem& problem() const { return problem_; }
+    /// The random words that curand4() returns first after curand_init(seed, index, offset), with
+    /// the state of Philox4x32-10: what a dropout's thread `index` has.
+    static RandomWords philox(std::int64_t seed, std::int64_t offset, std::int64_t index) {
+        return gradverify::philox(static_cast<std::uint64_t>(seed),
+                                  static_cast<std::uint64_t>(offset),
+                                  static_cast<std::uint64_t>(index));
+    }
+    /// The float in (0, 1] that curand_uniform() makes of a word.
+    static double uniform(std::uint32_t bits) { return uniform_float(bits); }
     /// The value, under a name: a kernel may declare that it rounds this number to a narrower type,
     /// `.rounds("p", DType::bf16)`, and in a derived gradient its cotangent, "dp".
     T rounds(std::string_view name, const T& value) const {

@@ -17,6 +17,11 @@ struct Decisions {
     std::int64_t ties = 0;       ///< equal values that move apart
     std::int64_t open = 0;       ///< equal values that do not move at this point
     std::int64_t undecided = 0;  ///< values closer to each other than their errors
+    std::int64_t jumps = 0;      ///< numbers that lie on a jump of a step function
+    bool has_places = false;     ///< numbers have become indices
+
+    /// Where a place jumps the branch does, and what is computed from there.
+    std::int64_t ties_and_jumps() const { return ties + (has_places ? jumps : 0); }
 
     void note(bool outcome) { trace = (trace ^ (outcome ? 2u : 1u)) * 0x100000001b3u; }
     /// Between which jumps of a step function the argument lies, by its value there.

@@ -192,6 +192,9 @@ namespace detail {
 
 template <class F>
 Traced apply_step(const Traced& x) {
+    const double at = x.value().value();
+    current_decisions.jumps += !x.is_constant() && F::value(std::nextafter(at, -INFINITY)) !=
+                                                       F::value(std::nextafter(at, INFINITY));
     return {apply_step<F>(x.value()), Tape::constant};
 }
 
@@ -207,6 +210,8 @@ Traced apply_function(const Traced& x) {
 }
 
 }  // namespace detail
+
+inline bool may_jump(const Traced& place) { return may_jump(place.value()); }
 
 /// The number of this name, rounded where `current_rounding` says so; so is its gradient, "dp".
 inline Traced rounded_by_name(std::string_view name, const Traced& number) {
