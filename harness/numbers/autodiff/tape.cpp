@@ -59,6 +59,10 @@ std::vector<double> Tape::gradients(std::span<const Seed> seeds) const {
 
 namespace {
 
+// Paths that meet may be summed and factored in any order as far as this many roundings reach:
+// those of 256 steps of a recurrence, a chunk of which kernels compute by a matrix of its decays.
+constexpr double roundings_to_keep = 512.0;
+
 /// The sums over the paths from the outputs to a node.
 struct Paths {
     double sum = 0.0, magnitude = 0.0, error = 0.0;
@@ -77,6 +81,16 @@ struct Paths {
     }
     /// The additions of what ended here come on top of the longest chain.
     double chain() const { return roundings + std::max(links - 1.0, 0.0); }
+    /// Roundings beyond those that are kept are counted for the paths that have met so far, and not
+    /// for those that join them later.
+    void settle() {
+        const double more = chain() - roundings_to_keep;
+        if (is_none() || !(more > 0.0)) return;
+        const double gamma = current_rounding.gamma(more);
+        error += gamma * (magnitude + 2.0 * error) + more * current_rounding.smallest_normal;
+        roundings = roundings_to_keep;
+        links = std::min(links, 1.0);
+    }
     bool is_none() const { return magnitude == 0.0 && error == 0.0; }
     bool has_bound() const { return !is_open && magnitude + error <= current_rounding.largest; }
     /// A kernel forms the sum, and rounds it to a type.
@@ -123,6 +137,8 @@ std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const 
         for (; rounded != rounded_gradients_.rend() && rounded->first == i; ++rounded)
             from.round_to(rounded->second);
         if (!from.is_reached) continue;
+        const bool is_input = nodes_[i][0].from == constant && nodes_[i][1].from == constant;
+        if (!is_input) from.settle();
         for (const Link& link : nodes_[i]) {
             if (link.from == constant) continue;
             Paths& to = paths[static_cast<std::size_t>(link.from)];

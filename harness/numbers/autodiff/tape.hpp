@@ -12,6 +12,8 @@
 //   n links into one value:        sums of A, M, E;  largest K, plus n - 1 additions
 //   on tensor cores E takes M |p| times what p and A are cut by (Rounding::factor_truncation)
 //   |computed - exact| <= (1 + gamma(K)) E + gamma(K) (M + E) + K * smallest normal number
+//   where K exceeds 512: E grows by 2 gamma(K - 512) E + gamma(K - 512) M, and K is 512 again, so
+//   that the steps of a long recurrence weigh what they meet, and not what comes after them
 //   a sum that is rounded by name adds the rounding of |A| and this bound to its E
 //
 // There is no bound behind a product that may be beyond the largest number, nor where zero meets a
