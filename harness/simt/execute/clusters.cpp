@@ -99,6 +99,15 @@ void Executor::place_shared(unit::SharedSlot& slot, std::size_t bytes, std::size
     slot = {unit::state.shared_launch, address};
 }
 
+/// A kernel that has done nothing yet says which clusters it has.
+void Executor::begin_in_clusters(dim3 cluster) {
+    if (cluster_size_ > 1)
+        trap(cudaErrorInvalidConfiguration,
+             {"a launch in other clusters than the kernel's __cluster_dims__"}, launch_place_);
+    needed_cluster_ = cluster;
+    abandon_launch();
+}
+
 void Executor::cluster_arrive(unit::Place place) {
     if (fast_) leave_fast_mode(place);
     std::uint32_t& arrival = cluster_arrival_[unit::state.thread.rank];

@@ -71,6 +71,9 @@ void gradverify_simt_cluster_arrive(const char* file, int line) {
 void gradverify_simt_cluster_wait(const char* file, int line) {
     Executor::of_this_thread().cluster_wait({file, line});
 }
+void gradverify_simt_begin_in_clusters(dim3 cluster) {
+    Executor::of_this_thread().begin_in_clusters(cluster);
+}
 int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* file, int line) {
     gradverify_simt_arrive(file, line);
     return Executor::of_this_thread().barrier_vote(vote, predicate, {file, line});

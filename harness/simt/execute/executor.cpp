@@ -233,6 +233,10 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     state.in_kernel = false;
     if (fault_.signal != 0) [[unlikely]]
         record_fault();
+    const dim3 cluster = std::exchange(needed_cluster_, dim3());
+    if (volume(cluster) == 1) return;
+    --launches_scheduled_;
+    launch(unit::in_clusters(config, cluster), kernel, entry, body, detector);
 }
 
 void Executor::set_dimensions(const unit::LaunchConfig& config) {

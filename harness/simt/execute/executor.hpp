@@ -213,6 +213,7 @@ class Executor : private BlockThreads {
     void cluster_arrive(unit::Place place);
     /// Waits for all threads of the cluster that have not exited.
     void cluster_wait(unit::Place place);
+    void begin_in_clusters(dim3 cluster);
     /// Waits for all blocks of a cooperative launch.
     void grid_barrier(unit::Place place);
     /// Barrier `id` for `count` threads, 0 for all of the block; a thread may arrive without
@@ -360,9 +361,7 @@ class Executor : private BlockThreads {
     const void* body_ = nullptr;
     const char* kernel_ = "";
     unit::Place launch_place_{};
-
     std::uint64_t blocks_ = 0, blocks_begun_ = 0, block_stride_ = 1, block_offset_ = 0;
-
     unsigned threads_ = 0;  ///< of a block
     dim3 table_block_{0, 0, 0};
     Order table_order_ = Order::ascending;
@@ -388,9 +387,9 @@ class Executor : private BlockThreads {
         std::size_t offset;
     };
     std::vector<SharedPlace> shared_places_;
-
     Fiber main_;
     bool is_abandoned_ = false;  ///< the running launch, before its end
+    dim3 needed_cluster_;        ///< of the running launch, which has none
     Fiber abandoned_;            ///< the left side of a switch that never returns
     FiberPool fibers_;
     LeftLocals left_locals_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewrites `k<T><<<grid, block, shared, stream>>>(args)` into a call of the launcher with a lambda
 // that calls `k<T>`. Arguments are evaluated once, except literals: a captured NULL or 0 would not
-// convert to a pointer. Takes the cast off the kernel of `cudaLaunchKernel((void*)k<T>, ...)`, and
-// the `__cluster_dims__` off kernels, for their launches.
+// convert to a pointer. Takes the cast off the kernel of `cudaLaunchKernel((void*)k<T>, ...)`. A
+// kernel's `__cluster_dims__` becomes its first statement, since it may be launched by a pointer.
 #include <map>
 #include <string>
 
@@ -134,10 +134,11 @@ Launch parse(const Stream& stream, std::size_t angles) {
     return launch;
 }
 
-/// The clusters of kernels, by name.
+/// The clusters of kernels that are only declared with them, by name.
 using Clusters = std::map<std::string, std::string, std::less<>>;
 
-/// `__cluster_dims__(2, 1, 1)` stands before the kernel's name.
+/// `__cluster_dims__(2, 1, 1)` stands before the kernel's name. The launch begins again where a
+/// kernel says that it is in other clusters.
 Clusters take_clusters(Stream& stream) {
     Clusters clusters;
     for (std::size_t i = 0; i + 1 < stream.size(); ++i) {
@@ -146,7 +147,13 @@ Clusters take_clusters(Stream& stream) {
         std::size_t name = close + 1;
         while (name + 1 < stream.size() && !(is_name(stream.at(name)) && stream.is(name + 1, "(")))
             name += stream.at(name).opens() ? stream.matching(name) - name + 1 : 1;
-        clusters[std::string(stream.at(name).text)] = stream.flat({i + 2, close});
+        const std::string cluster = stream.flat({i + 2, close});
+        const std::size_t body = stream.is(name + 1, "(") ? stream.matching(name + 1) + 1 : name;
+        if (stream.is(body, "{"))
+            stream.replace({{body, body + 1},
+                            "{ ::gradverify::simt::unit::needs_clusters(dim3(" + cluster + ")); "});
+        else
+            clusters[std::string(stream.at(name).text)] = cluster;
         stream.replace({{i, close + 1}, ""});
         i = close;
     }

@@ -260,6 +260,16 @@ TEST_CASE("inline PTX that the cpu device lacks becomes a trap that names the in
     CHECK_THROWS_AS(rewrite("{ asm(\"tcgen05.fence::before_thread_sync;\"); }"), RewriteError);
 }
 
+TEST_CASE(
+    "a kernel's clusters are its first statement, or its launches' where it is only declared") {
+    const std::string unit = "::gradverify::simt::unit::";
+    CHECK(rewrite("void __cluster_dims__(2, 1) k(int a) { f(a); } void g() { k<<<1, 2>>>(3); }") ==
+          "void  k(int a) { " + unit + "needs_clusters(dim3(2,1));  f(a); } void g() { " + unit +
+              "launch(\"k\", " + unit + "LaunchConfig(1, 2), [&] { k(3); }); }");
+    check_contains(rewrite("void __cluster_dims__(2) k(int a); void g() { k<<<1, 2>>>(3); }"),
+                   {"in_clusters(" + unit + "LaunchConfig(1, 2), dim3(2))"});
+}
+
 TEST_CASE("an instruction that no device has is an error of the build, wherever it stands") {
     for (const auto& [text, opcode] : std::vector<std::pair<std::string, std::string>>{
              {"mvo.u32 %0, 1;", "mvo.u32"},

@@ -28,6 +28,14 @@ void run_threads(const void* body) {
     } while (next_thread());
 }
 
+/// A kernel's `__cluster_dims__`, before it does anything: its launch begins again in these
+/// clusters where it has none.
+GRADVERIFY_SIMT_UNREPORTED inline void needs_clusters(dim3 cluster) {
+    const dim3& has = state.cluster_dim;
+    if (has.x != cluster.x || has.y != cluster.y || has.z != cluster.z) [[unlikely]]
+        gradverify_simt_begin_in_clusters(cluster);
+}
+
 /// A launch's argument while its threads run: a copy, or a reference to what cannot be copied (a
 /// class that owns its memory and converts to a pointer).
 template <class T>

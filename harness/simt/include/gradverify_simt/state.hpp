@@ -193,6 +193,7 @@ int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* fi
 void gradverify_simt_grid_barrier(const char* file, int line);
 void gradverify_simt_cluster_arrive(const char* file, int line);
 void gradverify_simt_cluster_wait(const char* file, int line);
+void gradverify_simt_begin_in_clusters(dim3 cluster);
 /// One lane's part; its result is then in `state.warp_results`. `source_lane` is a shuffle's.
 void gradverify_simt_warp_collective(WarpOp op, unsigned mask, std::uint64_t value,
                                      unsigned source_lane, const char* file, int line);

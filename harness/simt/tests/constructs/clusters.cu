@@ -60,7 +60,15 @@ __global__ void exchange_by_ptx(int* out) {
     asm volatile("barrier.cluster.wait;" ::: "memory");
 }
 
+/// As the kernel says, however it is launched, and for each instance.
+template <unsigned size>
+__global__ void __cluster_dims__(size, 1, 1) rank_in_cluster(int* ranks) {
+    if (threadIdx.x == 0) ranks[blockIdx.x] += int(cg::this_cluster().block_rank() + 10 * size);
+}
+
 #else
+template <unsigned size>
+__global__ void rank_in_cluster(int*) {}
 __global__ void sum_of_cluster(const int*, int*) {}
 __global__ void exchange_by_ptx(int*) {}
 #endif
@@ -72,6 +80,21 @@ CONSTRUCT(clusters_of_four_blocks) {
         const int block = i / 32, neighbour = block / 4 * 4 + (block + 3) % 4;
         return (block < 4 ? 10 : 26) * 10000 + neighbour * 100 + 31 - i % 32;
     });
+}
+
+CONSTRUCT(clusters_of_kernels_by_pointer) {
+    const Array<int> by_pointer(8), by_call(8), by_name(8);
+    auto* const in_twos = &rank_in_cluster<2>;
+    in_twos<<<8, 32>>>(by_pointer);
+    int* to = by_call;
+    void* arguments[] = {&to};
+    auto* in_fours = &rank_in_cluster<4>;
+    CHECK_CUDA(cudaLaunchKernel(in_fours, dim3(8), dim3(32), arguments, 0, nullptr));
+    rank_in_cluster<4><<<8, 32>>>(by_name);
+    rank_in_cluster<1><<<8, 32>>>(by_name);
+    report.equal("by a variable", by_pointer.host(), [](int i) { return 20 + i % 2; });
+    report.equal("by a call", by_call.host(), [](int i) { return 40 + i % 4; });
+    report.equal("by name", by_name.host(), [](int i) { return 50 + i % 4; });
 }
 
 CONSTRUCT(clusters_by_an_attribute_in_ptx) {
