@@ -37,14 +37,16 @@ void gradverify_simt_arrive(const char* file, int line) {
 void gradverify_simt_fence() {
     if (detecting != nullptr) detecting->fence();
 }
-void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, const void* pc) {
+void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, const void* pc,
+                            bool of_block) {
     if (detecting == nullptr) return;
     detecting->access({.address = number(address),
                        .bytes = bytes,
                        .pc = pc,
                        .reads = true,
                        .writes = true,
-                       .is_atomic = true});
+                       .is_atomic = true,
+                       .is_of_block = of_block});
 }
 bool gradverify_simt_thread_returned() { return Executor::of_this_thread().thread_returned(); }
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment) {

@@ -52,8 +52,9 @@ class Detector {
         const void* pc;
         bool reads, writes;
         bool is_atomic = false, is_volatile = false;
-        unsigned operation = 0;  ///< of the asynchronous proxy, by number; 0: the thread's own
-        int warp = -1;           ///< all of whose lanes ask for it; -1: the running thread does
+        bool is_of_block = false;  ///< an atomic's scope
+        unsigned operation = 0;    ///< of the asynchronous proxy, by number; 0: the thread's own
+        int warp = -1;             ///< all of whose lanes ask for it; -1: the running thread does
         std::uintptr_t end() const { return address + bytes; }
     };
     struct Launch {

@@ -14,7 +14,7 @@ namespace gradverify::simt {
 namespace {
 
 constexpr std::uint16_t last_clock = 0xffff;  // stands for all later times of the lane, too
-constexpr unsigned last_fence_count = 0xff;
+constexpr unsigned last_fence_count = 0x7f;
 // A longer chain of releases is taken to order everything, against false alarms.
 constexpr std::size_t releases_searched = 1000000;
 constexpr std::size_t locations_reached = 64;

@@ -67,7 +67,7 @@ class HappensBefore {
         access.segment = segment_;
         access.rank = rank & 1023u;
         access.block = block_ & 15u;
-        access.fences = fences_[rank];
+        access.fences = fences_[rank] & 0x7fu;
         return access;
     }
 

@@ -67,6 +67,7 @@ void Detector::check_cells(ShadowPage& page, const Request& request) {
     Access now = access_now(request.pc);
     now.is_atomic = request.is_atomic;
     now.is_volatile = request.is_volatile;
+    now.is_of_block = request.is_of_block;
     if (request.operation != 0) now.set_operation(request.operation);
     if (request.warp >= 0) now.rank = static_cast<unsigned>(request.warp) * warp_lanes & 1023u;
     for_each_cell(request.address, request.end(), [&](std::uintptr_t cell, unsigned bytes) {
@@ -112,7 +113,10 @@ bool Detector::is_race(const Access& earlier, const CellAccess& access, bool ear
     // Lanes of a warp that pass values by volatile variables alone would have to run in step.
     const bool in_step = access.page.kind == MemoryKind::shared && earlier.is_volatile &&
                          now.is_volatile && earlier.rank / warp_lanes == now.rank / warp_lanes;
-    if (is_strong(earlier) && is_strong(now) && !in_step) return false;
+    const bool is_too_narrow = access.page.kind == MemoryKind::global &&
+                               (earlier.is_of_block || now.is_of_block) &&
+                               !happens_before_.is_of_running_block(earlier);
+    if (is_strong(earlier) && is_strong(now) && !in_step && !is_too_narrow) return false;
     if (earlier.is_async) return !is_operation_before(earlier, access, earlier_writes);
     return !any_asks(access,
                      [&](unsigned rank) { return happens_before_.is_ordered(earlier, rank); });

@@ -98,6 +98,8 @@ std::string Detector::race_text(const Conflict& conflict, const std::string& her
     } else {
         text += ", with no barrier between them";
     }
+    if (between_blocks && earlier.is_atomic && now.is_atomic)
+        text += ", and an atomic operation of a block's scope is atomic within it alone";
     return text + where();
 }
 

@@ -23,8 +23,9 @@ struct Access {
     std::uint32_t bytes : 4 = 0;   ///< of the cell, a bit each
     std::uint32_t is_atomic : 1 = 0;
     std::uint32_t is_volatile : 1 = 0;
-    std::uint32_t block : 4 = 0;   ///< its rank in its cluster
-    std::uint32_t fences : 8 = 0;  ///< passed by the thread; 255: or more
+    std::uint32_t block : 4 = 0;        ///< its rank in its cluster
+    std::uint32_t fences : 7 = 0;       ///< passed by the thread; 127: or more
+    std::uint32_t is_of_block : 1 = 0;  ///< its scope
     /// By the asynchronous operation whose number is in `clock` and `number_high`, which the thread
     /// asked for.
     std::uint32_t is_async : 1 = 0;

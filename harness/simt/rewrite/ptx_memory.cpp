@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads, stores, atomics, fences and copies of PTX (PTX ISA, 9.7.9 and 9.7.13). Cache operators,
-// eviction hints and scopes are taken and have no effect: the CPU device has one memory.
+// Loads, stores, atomics, fences and copies of PTX (PTX ISA, 9.7.9 and 9.7.13). Cache operators
+// and eviction hints are taken and have no effect, as the CPU device has one memory; of scopes an
+// atomic operation alone keeps that of the block, for the race detector.
 #include <string>
 
 #include "harness/simt/rewrite/ptx.hpp"
@@ -18,6 +19,7 @@ constexpr std::string_view hints =
 struct MemoryModifiers {
     std::string space, type, width;
     bool is_strong = false, acquires = false, releases = false, has_policy = false;
+    bool is_of_block = false;  ///< its scope
 };
 
 MemoryModifiers memory_modifiers(PtxModifiers& modifiers) {
@@ -27,7 +29,7 @@ MemoryModifiers memory_modifiers(PtxModifiers& modifiers) {
     memory.is_strong = !order.empty() && order != "weak";
     memory.acquires = order == "acquire" || order == "acq_rel";
     memory.releases = order == "release" || order == "acq_rel";
-    modifiers.take_any("cta cluster gpu sys");
+    memory.is_of_block = modifiers.take_any("cta cluster gpu sys") == "cta";
     const std::string space = modifiers.take_any(
         "global shared shared::cta shared::cluster local param param::entry param::func const");
     memory.space = space.starts_with("shared") ? "gvp::Space::shared"
@@ -110,7 +112,8 @@ std::string atomic(const PtxStatement& statement) {
         (parts.size() > 1 && (operation == "cas" || operation == "exch")))
         unserved(statement);
     const std::string call = "gvp::atom_" + operation + "<gvp::" + memory.type + ", " +
-                             memory.space + ">(" + address_of(statement, address);
+                             memory.space + (memory.is_of_block ? ", true>(" : ">(") +
+                             address_of(statement, address);
     const std::string fence = memory.releases ? "gvp::fence_(); " : "";
     if (parts.size() == 1)
         return fence + (has_result ? assignment_to(statement, 0) : "") + call + ", " + parts[0] +

@@ -91,6 +91,8 @@ const WrongKernel wrong_kernels[] = {
     {"named_barrier_of_half", race, {"half["}},
     {"scans_without_barrier", race, {"storage", "nor a barrier"}},
     {"cluster_read_without_barrier", race, {"own[", "no barrier of the cluster"}},
+    {"block_scope", race, {"data[0]", "nothing orders these blocks", "atomic within it alone"}},
+    {"cluster_block_scope", race, {"data[0]", "atomic within it alone"}},
     {"cluster_ends", race, {"own[", "of its cluster, which has not begun or has ended"}},
     {"cluster_begins", race, {"own[", "of its cluster, which has not begun or has ended"}},
     {"wgmma_without_wait", race, {"reads an accumulator's register", "has not waited"}},

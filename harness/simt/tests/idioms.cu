@@ -207,6 +207,20 @@ LAUNCHER(idiom_warp_aggregated_atomics) {
     aggregated<<<3, 64>>>(call.data + 4, counts, 150);
 }
 
+// Each block counts in its own place, and adds that to the sum of all.
+__global__ void count_twice(int* counts) {
+    int *const own = counts + 1 + blockIdx.x, *const all = counts;
+    atomicAdd_block(own, 1);
+    asm volatile("red.relaxed.cta.global.add.u32 [%0], 1;" ::"l"(own) : "memory");
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(all, *own);
+    asm volatile("red.relaxed.gpu.global.add.u32 [%0], 1;" ::"l"(all) : "memory");
+}
+LAUNCHER(idiom_block_scope) {
+    cudaMemset(call.data, 0, 4 * sizeof(int));
+    count_twice<<<3, 64>>>(reinterpret_cast<int*>(call.data));
+}
+
 // Blocks that hand a running sum on, by flags and fences; each takes its number from a ticket.
 __device__ unsigned next_block = 0;
 __global__ void look_back(float* data, float* sums, volatile int* flags) {

@@ -187,6 +187,9 @@ LAUNCHER(plain_read_of_an_atomic) {
     mixed<<<1, 32>>>(call.data, reinterpret_cast<int*>(call.data + 64));
 }
 
+__global__ void count_in_block(int* count) { atomicAdd_block(count, 1); }  // line: block_scope
+LAUNCHER(block_scope) { count_in_block<<<2, 32>>>(reinterpret_cast<int*>(call.data)); }
+
 // Factors are loaded while other lanes may still store theirs.
 __global__ void staged_factors(float* data) {
     __shared__ __align__(32) float staged[128];

@@ -49,4 +49,12 @@ __global__ void __cluster_dims__(2, 1, 1) never_arrives(float* data) {
 }
 LAUNCHER(cluster_of_odd_grid) { never_arrives<<<3, 32>>>(call.data); }
 LAUNCHER(cluster_wait_without_arrival) { never_arrives<<<2, 32>>>(call.data); }
+
+// To the scope of a block, another block of the cluster is another block.
+__global__ void __cluster_dims__(2, 1, 1) count_in_block(float* count) {
+    asm volatile("red.relaxed.cta.global.add.u32 [%0], 1;"  // line: cluster_block_scope
+                 ::"l"(count)
+                 : "memory");
+}
+LAUNCHER(cluster_block_scope) { count_in_block<<<2, 32>>>(call.data); }
 #endif

@@ -19,12 +19,13 @@ inline void yield_point() {
         gradverify_simt_yield();
 }
 
-/// `volatile`, so that a loop that waits for another thread reads memory each time.
-template <class T, class Update>
+/// `volatile`, so that a loop that waits for another thread reads memory each time. Of the scope of
+/// the block, it is atomic among the block's threads alone.
+template <bool of_block = false, class T, class Update>
 GRADVERIFY_SIMT_UNREPORTED T update(T* address, Update next) {
     yield_point();
     if constexpr (is_checked)
-        gradverify_simt_atomic(address, sizeof(T), __builtin_return_address(0));
+        gradverify_simt_atomic(address, sizeof(T), __builtin_return_address(0), of_block);
     volatile T* cell = address;
     const T old = *cell;
     *cell = next(old);
@@ -33,11 +34,13 @@ GRADVERIFY_SIMT_UNREPORTED T update(T* address, Update next) {
 
 }  // namespace gradverify::simt::unit
 
-#define GRADVERIFY_SIMT_ATOMIC(NAME, T, NEXT)                                                   \
-    GRADVERIFY_SIMT_ACCESS T NAME(T* address, T value) {                                        \
-        return ::gradverify::simt::unit::update(address, [&](T old) -> T { return NEXT; });     \
-    }                                                                                           \
-    GRADVERIFY_SIMT_ACCESS T NAME##_block(T* address, T value) { return NAME(address, value); } \
+#define GRADVERIFY_SIMT_ATOMIC(NAME, T, NEXT)                                                     \
+    GRADVERIFY_SIMT_ACCESS T NAME(T* address, T value) {                                          \
+        return ::gradverify::simt::unit::update(address, [&](T old) -> T { return NEXT; });       \
+    }                                                                                             \
+    GRADVERIFY_SIMT_ACCESS T NAME##_block(T* address, T value) {                                  \
+        return ::gradverify::simt::unit::update<true>(address, [&](T old) -> T { return NEXT; }); \
+    }                                                                                             \
     GRADVERIFY_SIMT_ACCESS T NAME##_system(T* address, T value) { return NAME(address, value); }
 #define GRADVERIFY_SIMT_ATOMIC_INTEGERS(NAME, NEXT)  \
     GRADVERIFY_SIMT_ATOMIC(NAME, int, NEXT)          \
@@ -71,7 +74,8 @@ GRADVERIFY_SIMT_ATOMIC(atomicDec, unsigned int, (old == 0u || old > value) ? val
             address, [&](T old) -> T { return old == compare ? value : old; }); \
     }                                                                           \
     GRADVERIFY_SIMT_ACCESS T atomicCAS_block(T* address, T compare, T value) {  \
-        return atomicCAS(address, compare, value);                              \
+        return ::gradverify::simt::unit::update<true>(                          \
+            address, [&](T old) -> T { return old == compare ? value : old; }); \
     }                                                                           \
     GRADVERIFY_SIMT_ACCESS T atomicCAS_system(T* address, T compare, T value) { \
         return atomicCAS(address, compare, value);                              \

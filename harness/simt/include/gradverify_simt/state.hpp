@@ -183,7 +183,9 @@ void gradverify_simt_shared_is_placed(const void* address, std::size_t bytes,
                                       std::size_t element_bytes, const char* function);
 void gradverify_simt_arrive(const char* file, int line);
 void gradverify_simt_fence();
-void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, const void* pc);
+/// `of_block`: other blocks need not see it as one.
+void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, const void* pc,
+                            bool of_block);
 
 bool gradverify_simt_thread_returned();
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment);

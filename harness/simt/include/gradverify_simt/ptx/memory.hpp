@@ -110,16 +110,17 @@ GRADVERIFY_SIMT_ACCESS void st_(Address address, Parts... parts) {
 GRADVERIFY_SIMT_ACCESS void fence_() { __threadfence(); }
 
 /// 9.7.13.5 atom and 9.7.13.6 red.
-template <class T, Space space, class Next>
+template <class T, Space space, bool of_block, class Next>
 GRADVERIFY_SIMT_ACCESS Bits<T> atomically(Address address, Next next) {
     auto* at =
         memory_at<Bits<T>, space>(address.value, sizeof(Bits<T>), address.file, address.line);
-    return unit::update(at, next);
+    return unit::update<of_block>(at, next);
 }
-#define GRADVERIFY_SIMT_ATOM(NAME, NEXT)                                                  \
-    template <class T, Space space>                                                       \
-    GRADVERIFY_SIMT_ACCESS Bits<T> atom_##NAME(Address address, Bits<T> b) {              \
-        return atomically<T, space>(address, [=](Bits<T> a) -> Bits<T> { return NEXT; }); \
+#define GRADVERIFY_SIMT_ATOM(NAME, NEXT)                                                   \
+    template <class T, Space space, bool of_block = false>                                 \
+    GRADVERIFY_SIMT_ACCESS Bits<T> atom_##NAME(Address address, Bits<T> b) {               \
+        return atomically<T, space, of_block>(address,                                     \
+                                              [=](Bits<T> a) -> Bits<T> { return NEXT; }); \
     }
 GRADVERIFY_SIMT_ATOM(add, (add_<T, 0>(a, b)))
 GRADVERIFY_SIMT_ATOM(min, (min_<T, 0>(a, b)))
@@ -131,9 +132,10 @@ GRADVERIFY_SIMT_ATOM(exch, (static_cast<void>(a), b))
 GRADVERIFY_SIMT_ATOM(inc, (a >= b ? 0 : a + 1))
 GRADVERIFY_SIMT_ATOM(dec, (a == 0 || a > b ? b : a - 1))
 #undef GRADVERIFY_SIMT_ATOM
-template <class T, Space space>
+template <class T, Space space, bool of_block = false>
 GRADVERIFY_SIMT_ACCESS Bits<T> atom_cas(Address address, Bits<T> b, Bits<T> c) {
-    return atomically<T, space>(address, [=](Bits<T> a) -> Bits<T> { return a == b ? c : a; });
+    return atomically<T, space, of_block>(address,
+                                          [=](Bits<T> a) -> Bits<T> { return a == b ? c : a; });
 }
 
 }  // namespace gradverify::simt::ptx
