@@ -49,7 +49,7 @@ void note_partner(std::string_view kernel) {
 
 void note_found(const char* text, bool is_not_served) {
     auto& found = worker_note().found;
-    if (found[0] != '\0') return;
+    if (found[0] != '\0' && *text != '\0') return;
     worker_note().found_not_served = is_not_served;
     std::strncpy(found.data(), text, found.size() - 1);
 }

@@ -39,7 +39,8 @@ void note_case();
 /// The case calls a kernel that is not its own.
 void note_partner(std::string_view kernel);
 
-/// The device found an error in the running launcher, or something that it does not serve.
+/// The device found an error in the running launcher, or something that it does not serve. An
+/// empty text takes it back.
 void note_found(const char* text, bool is_not_served);
 
 /// An integer overflowed on the CPU device.

@@ -117,14 +117,21 @@ void note_error(const std::string& text, bool is_cuda_only) {
 
 std::string Executor::take_error() {
     last_cuda_error = cudaSuccess;
-    error_is_cuda_only_ = false;
+    error_is_cuda_only_ = error_may_be_taken_ = false;
     return std::exchange(error_, std::string());
 }
 
-void Executor::fail(int cuda_error, const std::string& text) {
+int Executor::take_last_cuda_error() {
+    if (std::exchange(error_may_be_taken_, false)) note_error(error_ = "", false);
+    return std::exchange(last_cuda_error, 0);
+}
+
+void Executor::fail(int cuda_error, const std::string& text, bool may_be_taken) {
+    if (error_may_be_taken_) take_last_cuda_error();
     last_cuda_error = cuda_error;
     if (!error_.empty()) return;
     error_ = text;
+    error_may_be_taken_ = may_be_taken;
     error_is_cuda_only_ = cuda_error == cudaErrorNotSupported;
     note_error(error_, error_is_cuda_only_);
 }

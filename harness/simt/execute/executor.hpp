@@ -247,8 +247,10 @@ class Executor : private BlockThreads {
     /// Ends the launch, from the signal handler.
     [[noreturn]] void abandon_at(const Fault& fault);
 
-    /// Records an error of the run-time API or of a launch; the first text is kept.
-    void fail(int cuda_error, const std::string& text);
+    /// Records an error of the run-time API or of a launch; the first text is kept, or, where a
+    /// launcher may ask in vain, forgotten once cudaGetLastError has taken it.
+    void fail(int cuda_error, const std::string& text, bool may_be_taken = false);
+    int take_last_cuda_error();
     int last_cuda_error = 0;
     std::uint64_t accesses_checked = 0;
 
@@ -353,7 +355,8 @@ class Executor : private BlockThreads {
     Random random_;
     std::string error_;
     bool error_is_cuda_only_ = false;
-    Fault fault_;  ///< ended the running launch
+    bool error_may_be_taken_ = false;  ///< by cudaGetLastError
+    Fault fault_;                      ///< ended the running launch
     SignalStack signal_stack_;
     std::string thrown_;  ///< the text of the kernel's exception
 

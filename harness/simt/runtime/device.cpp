@@ -86,8 +86,10 @@ cudaError_t gradverify_simt_func_set_attribute(const void* function, cudaFuncAtt
     }
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
     if (value < 0 || value > shared_opt_in) {
-        return refuse(cudaErrorInvalidValue,
-                      "cudaFuncSetAttribute: dynamic shared memory of 0 to 232448 bytes");
+        gs::Executor::of_this_thread().fail(
+            cudaErrorInvalidValue,
+            "cudaFuncSetAttribute: dynamic shared memory of 0 to 232448 bytes", true);
+        return cudaErrorInvalidValue;
     }
     std::size_t& limit = gs::Executor::of_this_thread().dynamic_shared_limit;
     limit = std::max(limit, static_cast<std::size_t>(value));

@@ -83,7 +83,7 @@ using namespace gradverify::simt;
 const char* cudaGetErrorString(cudaError_t error) { return text_of(error).text; }
 const char* cudaGetErrorName(cudaError_t error) { return text_of(error).name; }
 cudaError_t cudaGetLastError() {
-    return static_cast<cudaError_t>(std::exchange(Executor::of_this_thread().last_cuda_error, 0));
+    return static_cast<cudaError_t>(Executor::of_this_thread().take_last_cuda_error());
 }
 cudaError_t cudaPeekAtLastError() {
     return static_cast<cudaError_t>(Executor::of_this_thread().last_cuda_error);

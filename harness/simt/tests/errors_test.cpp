@@ -181,6 +181,11 @@ TEST_CASE("dynamic shared memory beyond 48 KiB must be asked for, and is at most
     CHECK(contains(take_error(), "232448"));
 }
 
+TEST_CASE("a launcher may ask for shared memory in vain, and do without") {
+    CHECK(error_of("does_without_too_much_shared") == "");
+    check_contains(error_of("too_much_shared_then_too_many_threads"), {"exceeds 1024 threads"});
+}
+
 TEST_CASE("the first error is kept until it is taken") {
     run("grid_of_zero", 1);
     run("block_too_deep", 1);

@@ -48,6 +48,18 @@ LAUNCHER(too_much_shared_asked) {
         cudaFuncSetAttribute(nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, 232449);
     if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
 }
+LAUNCHER(does_without_too_much_shared) {
+    if (cudaFuncSetAttribute(nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, 232449) !=
+        cudaSuccess) {
+        cudaGetLastError();
+        nothing<<<1, 1>>>();
+    }
+}
+LAUNCHER(too_much_shared_then_too_many_threads) {
+    cudaFuncSetAttribute(nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, 232449);
+    nothing<<<1, 1025>>>();
+    cudaGetLastError();
+}
 
 __global__ void fetch(float* data, cudaTextureObject_t texture) {
 #line 101 "served.cu"
