@@ -4,10 +4,12 @@
 # glue/:
 #   check_extensions.sh NAME [OPTION...]
 # NAME is one of those at the end; OPTIONs are those of `gradverify check`. Repositories are kept in
-# EXTENSIONS, else in ~/.cache/gradverify/extensions; GRADVERIFY is the program, else the PATH's.
+# EXTENSIONS, else in ~/.cache/gradverify/extensions; GRADVERIFY is the program, else the PATH's;
+# DEVICE is cuda or all, else cpu.
 set -euo pipefail
 
 glue=$(cd "$(dirname "${BASH_SOURCE[0]}")/glue" && pwd)
+device=${DEVICE:-cpu}
 kept=${EXTENSIONS:-${XDG_CACHE_HOME:-$HOME/.cache}/gradverify/extensions}
 
 # fetch OWNER/NAME COMMIT: prints the folder.
@@ -65,13 +67,40 @@ apex_masked_softmax() {
         "$glue/apex_masked_softmax.cu" --include "$at" --include "$at/megatron" "$@"
 }
 
-check() { "${GRADVERIFY:-gradverify}" check --device cpu "$@"; }
+# Each file has a `main` and functions of the same names, so each is checked by itself.
+llm_c() { # FILE|all [OPTION...]
+    local file=$1 at options=() operator=$1
+    shift
+    if [ "$file" = all ]; then
+        local code=0
+        for file in "$glue"/llm.c/*.cu; do llm_c "$(basename "$file" .cu)" "$@" || code=$?; done
+        return $code
+    fi
+    at=$(fetch karpathy/llm.c f1e2ace651495b74ae22d45d1723443fd00ecd3a)
+    case $file in
+        attention_backward) operator=softmax ;;
+        attention_forward | trimat_forward) operator=qkv_attention ;;
+        classifier_fused | crossentropy_*) operator=crossentropy ;;
+        fused_residual_forward) operator=residual ;;
+        global_norm) operator=sum_of_squares ;;
+        layernorm_*) operator= ;; # one of gradverify's
+        matmul_*) operator=linear ;;
+        permute) options=(--include "$at") ;;
+        *_*) operator=${file%%_*} ;;
+    esac
+    [ -z "$operator" ] || options+=("$glue/llm.c/$operator.cpp")
+    [ "$device" = cpu ] || options+=(--link CUDA::cublas --link CUDA::cublasLt)
+    check "$at/dev/cuda/$file.cu" "$glue/llm.c/$file.cu" "${options[@]}" "$@"
+}
+
+check() { "${GRADVERIFY:-gradverify}" check --device "$device" "$@"; }
 
 case ${1:-} in
-    flash_attention_2 | mamba | causal_conv1d | apex_layer_norm | apex_masked_softmax) "$@" ;;
+    flash_attention_2 | mamba | causal_conv1d | apex_layer_norm | apex_masked_softmax | llm_c) "$@" ;;
     *)
-        sed -n '3,7s/^# \{0,1\}//p' "$0" >&2
-        echo "NAME: flash_attention_2 HEAD, mamba, causal_conv1d, apex_layer_norm, apex_masked_softmax" >&2
+        sed -n '3,8s/^# \{0,1\}//p' "$0" >&2
+        echo "NAME: flash_attention_2 HEAD, mamba, causal_conv1d, apex_layer_norm, apex_masked_softmax," \
+            "llm_c FILE, llm_c all" >&2
         exit 2
         ;;
 esac
