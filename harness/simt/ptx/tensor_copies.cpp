@@ -30,6 +30,8 @@ std::uintptr_t swizzled(std::uintptr_t address, const TensorMap& map) {
     return address ^ ((address >> 7 & ((1u << bits) - 1u)) << 4);
 }
 
+constexpr std::int64_t chunk_bytes = 16;
+
 /// Puts the rows of a box, one after another in shared memory, into a copy.
 class Box {
   public:
@@ -49,7 +51,10 @@ class Box {
             address += static_cast<std::uint64_t>(first[i]) * map_.strides[i - 1];
         }
         const std::int64_t size = map_.element_bytes();
-        const std::int64_t end = (std::int64_t{map_.last[0]} + 1 - first[0]) * size;
+        std::int64_t end = (std::int64_t{map_.last[0]} + 1) * size;
+        // The ISA does not say so, but sm_90 writes all of the 16 bytes in which a row ends.
+        if (!loads_) end = (end + chunk_bytes - 1) / chunk_bytes * chunk_bytes;
+        end -= first[0] * size;
         const std::int64_t row = row_bytes_;
         const std::int64_t from =
             is_inside ? std::clamp(-first[0] * size, std::int64_t{0}, row) : row;
@@ -65,7 +70,6 @@ class Box {
   private:
     /// Bytes of the row; `global` is of its first byte, 0 where it is outside of the tensor.
     void add_range(std::int64_t from, std::int64_t to, std::uint64_t global) {
-        constexpr std::int64_t chunk_bytes = 16;
         if (global == 0 && !loads_) return;
         while (from < to) {
             const std::int64_t end =
@@ -123,11 +127,8 @@ void add_column(const TensorMap& map, const Coordinates& coordinates, const Offs
     }
 }
 
-/// The NaN of elements outside of the tensor.
-std::uint32_t nan_of(const TensorMap& map) {
-    if (map.data_type() == CU_TENSOR_MAP_DATA_TYPE_FLOAT64) return 0x7fffffffu;
-    return map.element_bytes() == 2 ? 0x7fffu : 0x7fffffffu;
-}
+/// Elements outside of the tensor where they are NaN, as sm_90 has them in types of any size.
+constexpr std::uint32_t nan_fill = 0x7ff77ff7u;
 
 struct Tensor {
     const void* map;
@@ -155,7 +156,7 @@ BulkCopy copy_of(const Tensor& tensor, const AsyncPlace& at, TensorMap& map) {
     if (!tensor.loads && std::ranges::any_of(tensor.coordinates.at, [](int i) { return i < 0; }))
         fail("a tensor copy to global memory at a coordinate below 0");
     BulkCopy copy{.by = at, .pieces = {}, .source = {}};
-    copy.fill = map.fills_with_nan ? nan_of(map) : 0;
+    copy.fill = map.fills_with_nan ? nan_fill : 0;
     copy.fill_bytes = std::min(map.element_bytes(), 4u);
     Box box(map, number(tensor.shared), tensor.loads, copy);
     if (map.is_im2col)

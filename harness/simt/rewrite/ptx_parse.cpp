@@ -6,6 +6,7 @@
 #include <bit>
 #include <cctype>
 #include <charconv>
+#include <cstdint>
 #include <map>
 #include <utility>
 

@@ -33,7 +33,7 @@ struct Kind {
     bool is_im2col = false;
     int corner = -1;  ///< pixels lie from here to as much before the end
 };
-// Rows end within 16 bytes; the tensor has gaps between them.
+// Rows end within 16 bytes, all of which a store writes; the tensor has gaps between them.
 constexpr int tensor_row_bytes = 72, tensor_row_stride = 80;
 __host__ __device__ constexpr int tensor_size(int dimension) {
     return dimension == 1 ? 4 : dimension == 2 ? 3 : 2;
@@ -71,7 +71,8 @@ __host__ __device__ inline int row_count(const Kind& kind) {
 
 /// Elements of the box as they lie in shared memory: `visit(shared byte, tensor byte or -1)`.
 template <class Visit>
-void each_element(const Kind& kind, const Place& place, Visit visit) {
+void each_element(const Kind& kind, const Place& place, bool loads, Visit visit) {
+    const int row_end = loads ? tensor_row_bytes : (tensor_row_bytes + 15) / 16 * 16;
     const int size = size_of(kind.type), pitch = kind.row_bytes;
     for (int row = 0; row < row_count(kind); ++row) {
         int at[5] = {}, rest = row;
@@ -95,7 +96,7 @@ void each_element(const Kind& kind, const Place& place, Visit visit) {
         }
         for (int k = 0; k < kind.row_bytes / size; ++k) {
             at[0] = place.at[0] + k;
-            bool is_inside = at[0] >= 0 && at[0] < tensor_row_bytes / size;
+            bool is_inside = at[0] >= 0 && at[0] < row_end / size;
             int stride = tensor_row_stride, byte = at[0] * size;
             for (int i = 1; i < kind.rank; stride *= tensor_size(i++)) {
                 is_inside = is_inside && at[i] >= 0 && at[i] < tensor_size(i);
@@ -108,23 +109,22 @@ void each_element(const Kind& kind, const Place& place, Visit visit) {
     }
 }
 
-/// The NaN of elements outside.
-u64 nan_of(Type type) {
-    return size_of(type) == 2 ? 0x7fff : type == F64 ? 0x7fffffff7fffffff : 0x7fffffff;
-}
+/// Elements outside that are NaN.
+constexpr u64 nan_fill = 0x7ff77ff77ff77ff7;
 
 template <class K>
 struct LoadedBox {
     static constexpr bool in_shared = true;
     static void run(ModelBlock& block) {
-        const u64 fill = K::kind.fills_with_nan ? nan_of(K::kind.type) : 0;
+        const u64 fill = K::kind.fills_with_nan ? nan_fill : 0;
         const auto size = static_cast<std::size_t>(size_of(K::kind.type));
-        each_element(K::kind, place_of(K::kind, block.pick, true), [&](int shared, int tensor) {
-            if (tensor < 0)
-                std::memcpy(block.shared + shared, &fill, size);
-            else
-                std::memcpy(block.shared + shared, block.global + tensor, size);
-        });
+        each_element(K::kind, place_of(K::kind, block.pick, true), true,
+                     [&](int shared, int tensor) {
+                         if (tensor < 0)
+                             std::memcpy(block.shared + shared, &fill, size);
+                         else
+                             std::memcpy(block.shared + shared, block.global + tensor, size);
+                     });
     }
 };
 /// Which bits of random words make the numbers that a copy meets.
@@ -160,14 +160,15 @@ struct StoredBox {
         const auto size = static_cast<std::size_t>(size_of(K::kind.type));
         make_numbers<Operation>(block.global, 0, 1);
         make_numbers<Operation>(block.shared, 0, 1);
-        each_element(K::kind, place_of(K::kind, block.pick, false), [&](int shared, int tensor) {
-            if (tensor < 0) return;
-            u64 to = 0, from = 0;
-            std::memcpy(&to, block.global + tensor, size);
-            std::memcpy(&from, block.shared + shared, size);
-            to = Operation::of(to, from);
-            std::memcpy(block.global + tensor, &to, size);
-        });
+        each_element(K::kind, place_of(K::kind, block.pick, false), false,
+                     [&](int shared, int tensor) {
+                         if (tensor < 0) return;
+                         u64 to = 0, from = 0;
+                         std::memcpy(&to, block.global + tensor, size);
+                         std::memcpy(&from, block.shared + shared, size);
+                         to = Operation::of(to, from);
+                         std::memcpy(block.global + tensor, &to, size);
+                     });
     }
 };
 
