@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's numbers: c10::Half, c10::BFloat16 and c10::complex, their arithmetic, and the types
-// that sums of them are in.
+// PyTorch's numbers: c10::Half, c10::BFloat16, floats of 8 bits and c10::complex, their arithmetic,
+// and the types that sums of them are in.
 #pragma once
 #pragma GCC system_header
 
@@ -12,6 +12,7 @@
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
+#include "cuda_fp8.h"
 
 namespace c10 {
 
@@ -37,6 +38,25 @@ namespace c10 {
 GRADVERIFY_TORCH_NARROW(Half, __half)
 GRADVERIFY_TORCH_NARROW(BFloat16, __nv_bfloat16)
 #undef GRADVERIFY_TORCH_NARROW
+
+// Larger numbers than there are become infinity, or NaN where there is none.
+#define GRADVERIFY_TORCH_FLOAT8(NAME, FORMAT)                                                    \
+    struct alignas(1) NAME {                                                                     \
+        std::uint8_t x;                                                                          \
+        struct from_bits_t {};                                                                   \
+        static constexpr from_bits_t from_bits() { return {}; }                                  \
+        NAME() = default;                                                                        \
+        constexpr NAME(std::uint8_t bits, from_bits_t) : x(bits) {}                              \
+        constexpr NAME(float value)                                                              \
+            : x(gradverify::simt::unit::FORMAT::from_float(value, false)) {}                     \
+        constexpr operator float() const { return gradverify::simt::unit::FORMAT::to_float(x); } \
+    };                                                                                           \
+    inline std::ostream& operator<<(std::ostream& out, const NAME& value) {                      \
+        return out << static_cast<float>(value);                                                 \
+    }
+GRADVERIFY_TORCH_FLOAT8(Float8_e4m3fn, E4m3Format)
+GRADVERIFY_TORCH_FLOAT8(Float8_e5m2, E5m2Format)
+#undef GRADVERIFY_TORCH_FLOAT8
 
 // As in PyTorch: with a float the result is a float, with an integer it is narrow.
 #define GRADVERIFY_TORCH_OPERATOR(T, OP)                                                 \
@@ -82,6 +102,8 @@ GRADVERIFY_TORCH_NARROW(BFloat16, __nv_bfloat16)
     GRADVERIFY_TORCH_OPERATOR(T, /)
 GRADVERIFY_TORCH_OPERATORS(Half)
 GRADVERIFY_TORCH_OPERATORS(BFloat16)
+GRADVERIFY_TORCH_OPERATORS(Float8_e4m3fn)
+GRADVERIFY_TORCH_OPERATORS(Float8_e5m2)
 #undef GRADVERIFY_TORCH_OPERATORS
 #undef GRADVERIFY_TORCH_COMPARISON
 #undef GRADVERIFY_TORCH_OPERATOR
@@ -145,6 +167,10 @@ struct gradverify_arithmetic<Half> : gradverify_arithmetic<float> {
 };
 template <>
 struct gradverify_arithmetic<BFloat16> : gradverify_arithmetic<Half> {};
+template <>
+struct gradverify_arithmetic<Float8_e4m3fn> : gradverify_arithmetic<Half> {};
+template <>
+struct gradverify_arithmetic<Float8_e5m2> : gradverify_arithmetic<Half> {};
 template <>
 struct gradverify_arithmetic<__half> : gradverify_arithmetic<Half> {};
 template <>

@@ -32,7 +32,7 @@ struct Value {
             return is_whole ? whole != 0 : !(number == complex<double>());
         } else if constexpr (std::is_integral_v<T>) {
             return static_cast<T>(is_whole ? whole : static_cast<std::int64_t>(number.real_));
-        } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+        } else if constexpr (std::is_class_v<T> && std::is_convertible_v<T, float>) {
             return T(static_cast<float>(number.real_));
         } else if constexpr (std::is_floating_point_v<T>) {
             return static_cast<T>(number.real_);

@@ -44,6 +44,8 @@ class Tensor {
 
     bool defined() const { return impl_ != nullptr; }
     bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
+    /// What is the same for each handle of one tensor.
+    auto* unsafeGetTensorImpl() const { return impl_.get(); }
     void reset() { impl_.reset(); }
     std::int64_t dim() const { return shape().rank; }
     std::int64_t ndimension() const { return dim(); }

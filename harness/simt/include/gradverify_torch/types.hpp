@@ -27,7 +27,9 @@
     TYPE(c10::complex<float>, ComplexFloat, 9)    \
     TYPE(c10::complex<double>, ComplexDouble, 10) \
     TYPE(bool, Bool, 11)                          \
-    TYPE(c10::BFloat16, BFloat16, 15)
+    TYPE(c10::BFloat16, BFloat16, 15)             \
+    TYPE(c10::Float8_e5m2, Float8_e5m2, 23)       \
+    TYPE(c10::Float8_e4m3fn, Float8_e4m3fn, 24)
 
 namespace c10 {
 
@@ -102,7 +104,8 @@ inline bool isComplexType(ScalarType type) {
     return type == kComplexFloat || type == kComplexDouble;
 }
 inline bool isFloatingType(ScalarType type) {
-    return type == kHalf || type == kFloat || type == kDouble || type == kBFloat16;
+    return type == kHalf || type == kFloat || type == kDouble || type == kBFloat16 ||
+           type == kFloat8_e4m3fn || type == kFloat8_e5m2;
 }
 inline bool isIntegralType(ScalarType type, bool with_bool = false) {
     return type == kBool ? with_bool : !isFloatingType(type) && !isComplexType(type);

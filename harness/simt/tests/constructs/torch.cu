@@ -36,6 +36,28 @@ static std::string error_of(F call) {
     return "none";
 }
 
+CONSTRUCT(torch_floats_of_8_bits) {
+    const at::Tensor x = counted({20}).sub(10).mul(60), same = x;
+    const auto as_bits = [](const at::Tensor& narrow) {
+        const at::Tensor host = narrow.to(at::kCPU);
+        const auto* const bytes = static_cast<const unsigned char*>(host.data_ptr());
+        return std::vector<int>(bytes, bytes + host.numel());
+    };
+    const at::Tensor of_4 = x.to(at::kFloat8_e4m3fn), of_5 = x.to(torch::kFloat8_e5m2);
+    report.holds("type", of_4.scalar_type() == at::kFloat8_e4m3fn && of_5.element_size() == 1);
+    report.holds("names", std::string(toString(of_5.scalar_type())) == "Float8_e5m2");
+    // -600 is NaN there; 0, 60, 120, 180 and 540 are 0, 60, 120, 176 and NaN, or 512.
+    const std::vector<int> bits = as_bits(of_4), bits_of_5 = as_bits(of_5);
+    report.equal("e4m3",
+                 std::vector<int>{bits[0] & 0x7f, bits[10], bits[11], bits[12], bits[13], bits[19]},
+                 {0x7f, 0, 0x67, 0x6f, 0x73, 0x7f});
+    report.equal("e5m2", std::vector<int>{bits_of_5[10], bits_of_5[11], bits_of_5[19]},
+                 {0, 0x54, 0x60});
+    report.equal("and back", values(of_4.to(at::kFloat).slice(0, 10, 13)), {0, 60, 120});
+    report.holds("one tensor", x.unsafeGetTensorImpl() == same.unsafeGetTensorImpl() &&
+                                   x.unsafeGetTensorImpl() != of_4.unsafeGetTensorImpl());
+}
+
 CONSTRUCT(torch_makes_tensors) {
     const at::Tensor x = torch::empty({2, 3, 4}, on_device(at::kBFloat16));
     report.holds("is cuda's, and contiguous", x.is_cuda() && x.is_contiguous() && x.defined());
