@@ -230,12 +230,10 @@ Arrays probe_of_pass(const Operator& op, const PassSpec& pass, const Problem& pr
     const Arrays outputs = reference_outputs(op, op.forward(), problem, inputs);
     Arrays taken;
     for (const std::string& name : pass.inputs)
-        if (op.is_cotangent(name))
-            taken.push_back(filled(op.sizes_of(name, problem), 1.0));
-        else if (op.is_output(name))
-            taken.push_back(outputs[detail::position_of(name, op.outputs, "output")]);
-        else
-            taken.push_back(inputs[detail::position_of(name, op.inputs, "input")]);
+        taken.push_back(op.is_cotangent(name) ? filled(op.sizes_of(name, problem), 1.0)
+                        : op.is_output(name)
+                            ? outputs[detail::position_of(name, op.outputs, "output")]
+                            : inputs[detail::position_of(name, op.inputs, "input")]);
     return taken;
 }
 
@@ -352,12 +350,8 @@ void check_algebra(const Operator& op, const ForwardFunctions& functions, Mistak
 void OperatorDeclaration::find_roundings(Operator& op) {
     const std::vector<std::string> forward = roundings_of(op, op.forward());
     for (PassSpec& pass : op.passes) {
-        if (pass.derived) {
-            pass.roundings = roundings_of(op, pass);
-            continue;
-        }
-        pass.roundings = forward;
-        if (pass.is_forward()) continue;
+        pass.roundings = pass.derived ? roundings_of(op, pass) : forward;
+        if (pass.is_forward() || pass.derived) continue;
         for (const std::string& number : forward) pass.roundings.push_back("d" + number);
         std::ranges::sort(pass.roundings);
     }
