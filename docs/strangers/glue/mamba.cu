@@ -6,6 +6,28 @@
 #include "harness/pass.hpp"
 #include "harness/torch.hpp"
 
+#include "selective_scan.h"
+
+// Before their use, so that no definition here stands in for one that is built.
+using Complex = c10::complex<float>;
+template <class Input, class Weight>
+void selective_scan_fwd_cuda(SSMParamsBase& params, cudaStream_t stream);
+template <class Input, class Weight>
+void selective_scan_bwd_cuda(SSMParamsBwd& params, cudaStream_t stream);
+#define NOT_BUILT(PASS, PARAMS, INPUT, WEIGHT)                                \
+    template <>                                                               \
+    void selective_scan_##PASS##_cuda<INPUT, WEIGHT>(PARAMS&, cudaStream_t) { \
+        throw std::runtime_error("not built: another type");                  \
+    }
+#define NEITHER_BUILT(INPUT, WEIGHT)             \
+    NOT_BUILT(fwd, SSMParamsBase, INPUT, WEIGHT) \
+    NOT_BUILT(bwd, SSMParamsBwd, INPUT, WEIGHT)
+NEITHER_BUILT(at::Half, float)
+NEITHER_BUILT(at::Half, Complex)
+NEITHER_BUILT(at::BFloat16, float)
+NEITHER_BUILT(at::BFloat16, Complex)
+NOT_BUILT(bwd, SSMParamsBwd, float, Complex)
+
 #include "selective_scan.cpp"
 
 using at::Tensor;
@@ -30,21 +52,3 @@ static void backward(const Backward& call) {
 }
 GRADVERIFY_KERNEL(Forward, "mamba", forward).where("n", gradverify::between(1, 256));
 GRADVERIFY_KERNEL(Backward, "mamba", backward).where("n", gradverify::between(1, 256));
-
-template <class Input, class Weight>
-void selective_scan_fwd_cuda(SSMParamsBase&, cudaStream_t) {
-    throw std::runtime_error("not built: another type");
-}
-template <class Input, class Weight>
-void selective_scan_bwd_cuda(SSMParamsBwd&, cudaStream_t) {
-    throw std::runtime_error("not built: another type");
-}
-using Complex = c10::complex<float>;
-#define NOT_BUILT(INPUT, WEIGHT)                                                        \
-    template void selective_scan_fwd_cuda<INPUT, WEIGHT>(SSMParamsBase&, cudaStream_t); \
-    template void selective_scan_bwd_cuda<INPUT, WEIGHT>(SSMParamsBwd&, cudaStream_t);
-NOT_BUILT(at::Half, float)
-NOT_BUILT(at::Half, Complex)
-NOT_BUILT(at::BFloat16, float)
-NOT_BUILT(at::BFloat16, Complex)
-template void selective_scan_bwd_cuda<float, Complex>(SSMParamsBwd&, cudaStream_t);
