@@ -15,9 +15,10 @@ using Row = std::span<double>;
 void fill_free(Row row, const ValueDomain& range, bool is_dense, SplitMix64& random) {
     const auto lowest = static_cast<std::int64_t>(range.lowest);
     const auto highest = static_cast<std::int64_t>(range.highest);
+    constexpr std::int64_t most_in_turn = 4096;
     std::vector<double> left;
     for (double& element : row) {
-        if (!is_dense) {
+        if (!is_dense || highest - lowest >= most_in_turn) {
             const std::uint64_t roll = random.below(8);
             const std::int64_t value = roll == 0   ? lowest
                                        : roll == 1 ? highest
@@ -26,7 +27,7 @@ void fill_free(Row row, const ValueDomain& range, bool is_dense, SplitMix64& ran
             continue;
         }
         if (left.empty())
-            for (std::int64_t value = lowest; value <= highest && value - lowest < 4096; ++value)
+            for (std::int64_t value = lowest; value <= highest; ++value)
                 left.push_back(static_cast<double>(value));
         std::swap(left[random.below(left.size())], left.back());
         element = left.back();

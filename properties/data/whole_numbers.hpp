@@ -8,8 +8,8 @@
 namespace gradverify {
 
 /// Numbers arranged so, the ends of the range more often. Dense: all of the range in a random
-/// order, then all again. Of offsets: parts of any sizes, alike or empty but for a few, or one that
-/// is all.
+/// order, then all again, where these are up to 4,096. Of offsets: parts of any sizes, alike or
+/// empty but for a few, or one that is all.
 void fill_indices(Array<double>& array, Arrangement arrangement, const ValueDomain& range,
                   bool is_dense, SplitMix64 random);
 

@@ -93,6 +93,14 @@ TEST_CASE("offsets: ascending from 0 to the total, with empty parts, one part, a
     CHECK(with_empty < std::ssize(many) * 9 / 10);
 }
 
+TEST_CASE("dense numbers of a wide range come from all of it") {
+    constexpr double most = 0x1p40;
+    Array<double> array = filled<double>({100});
+    fill_indices(array, Arrangement::free, {0.0, most}, true, SplitMix64(1));
+    const auto is_high = [](double value) { return value > most / 2.0; };
+    CHECK(std::ranges::count_if(array.data, is_high) > 30);
+}
+
 TEST_CASE("a mask is zeros and ones, of one byte") {
     const Operator op = reader(mask(), "m");
     CHECK(op.inputs[1].dtype == DType::u8);
