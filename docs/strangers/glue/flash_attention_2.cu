@@ -63,6 +63,7 @@ static void declare(auto& kernel) {
         .rounds("ds", gradverify::DType::bf16)
         .on_tensor_cores()
         .not_deterministic()
+        .where("b", gradverify::between(0, 65535))  // the grid's second axis
         .where("d", gradverify::equals(head))
         .where("causal", gradverify::equals(is_causal));
 }

@@ -25,7 +25,8 @@ static void sums(const Sums& call) {
     set_up();
     const int n = size(call, "rows"), c = size(call, "width");
     Buffers<Bf16> buffers(call.launch);
-    Bf16 *normed = buffers.take(n * c), *mean = buffers.take(n), *rstd = buffers.take(n);
+    Bf16 *normed = buffers.take(std::int64_t{n} * c), *mean = buffers.take(n),
+         *rstd = buffers.take(n);
     Bf16 *weight = buffers.take(c), *bias = buffers.take(c);
     cudaMemset(weight, 0, 2 * c);
     cudaMemset(bias, 0, 2 * c);
@@ -37,8 +38,8 @@ static void norms(const Norms& call) {
     set_up();
     const int n = size(call, "rows"), c = size(call, "width");
     Buffers<Bf16> buffers(call.launch);
-    Bf16 *zeros = buffers.take(n * c), *residual = buffers.take(n * c);
-    cudaMemset(zeros, 0, 2 * n * c);
+    Bf16 *zeros = buffers.take(std::int64_t{n} * c), *residual = buffers.take(std::int64_t{n} * c);
+    cudaMemset(zeros, 0, sizeof(Bf16) * n * c);
     fused_residual_forward(kernel, residual, data<Bf16>(call, "y"), data<Bf16>(call, "mean"),
                            data<Bf16>(call, "rstd"), data<Bf16>(call, "x"), zeros,
                            data<Bf16>(call, "gamma"), data<Bf16>(call, "beta"), n, c,
@@ -54,11 +55,13 @@ static void declare_norms(KernelDeclaration& kernel) {
     GRADVERIFY_KERNEL(Sums, NAME, sums<KERNEL>)   \
         .with(declare)                            \
         .blocks_of({32, 128})                     \
+        .with(warps_of_rows)                      \
         .where("rows", multiple_of(ROWS))         \
         .where("width", multiple_of(WIDTHS));     \
     GRADVERIFY_KERNEL(Norms, NAME, norms<KERNEL>) \
         .with(declare_norms)                      \
         .blocks_of({32, 128})                     \
+        .with(warps_of_rows)                      \
         .where("rows", multiple_of(ROWS))         \
         .where("width", multiple_of(WIDTHS));
 REGISTER(1, "fused1", 1, 1)

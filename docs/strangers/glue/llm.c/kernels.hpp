@@ -5,6 +5,8 @@
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 #include "harness/kernel.hpp"
 #include "harness/pass.hpp"
 
@@ -18,6 +20,10 @@ using gradverify::Problem;
 /// All offsets are ints, and all work is on the default stream. Blocks are those of each `main`.
 inline void as_llm_c(KernelDeclaration& kernel) {
     kernel.on_default_stream().up_to_elements(1 << 30).blocks_of({128, 32, 64, 256, 512, 1024});
+}
+/// A launcher counts a warp for each row, in ints.
+inline void warps_of_rows(KernelDeclaration& kernel) {
+    kernel.where("rows", gradverify::between(1, INT32_MAX / 32));
 }
 inline void in_bf16(KernelDeclaration& kernel) { kernel.with(as_llm_c).storage(DType::bf16); }
 

@@ -20,7 +20,7 @@ static void declare(KernelDeclaration& kernel) {
 GRADVERIFY_KERNEL(Forward, "kernel1", forward<1>).with(declare);
 GRADVERIFY_KERNEL(Forward, "kernel2_any_width", forward<2>).with(declare);
 GRADVERIFY_KERNEL(Forward, "kernel2", forward<2>).with(declare).where("width", multiple_of(256));
-GRADVERIFY_KERNEL(Forward, "kernel3", forward<3>).with(declare);
-GRADVERIFY_KERNEL(Forward, "kernel4", forward<4>).with(declare);
+GRADVERIFY_KERNEL(Forward, "kernel3", forward<3>).with(declare).with(warps_of_rows);
+GRADVERIFY_KERNEL(Forward, "kernel4", forward<4>).with(declare).with(warps_of_rows);
 GRADVERIFY_KERNEL(Forward, "kernel5", forward<5>).with(declare);
 GRADVERIFY_KERNEL(Forward, "kernel6", forward<6>).with(declare).where("width", multiple_of(4));

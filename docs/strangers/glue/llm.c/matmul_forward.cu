@@ -16,7 +16,9 @@ static void forward(const Forward& call) {
                    size(call, "n"), size(call, "c"), size(call, "k"), call.launch.block_size);
 }
 static void declare(KernelDeclaration& kernel) { kernel.with(as_llm_c).blocks_of({16, 4, 8, 32}); }
-GRADVERIFY_KERNEL(Forward, "kernel1", forward<1>).with(declare);
+GRADVERIFY_KERNEL(Forward, "kernel1", forward<1>)
+    .with(declare)
+    .where("k", gradverify::between(1, 65535 * 4));  // the grid's second axis
 GRADVERIFY_KERNEL(Forward, "kernel2", forward<2>).with(declare).on_tensor_cores();
 GRADVERIFY_KERNEL(Forward, "kernel3", forward<3>).with(declare).on_tensor_cores();
 GRADVERIFY_KERNEL(Forward, "kernel4", forward<4>)
