@@ -97,6 +97,16 @@ void near_one(const PassCall& call) {
         y.set(i, std::log1p(std::exp(x[i])) + times * 0x1p-24);
 }
 
+/// Writes dx over, and adds to dw.
+void adds_to_weights(const PassCall& call) {
+    const Elements dw(call, "dw");
+    std::vector<double> before;
+    for (std::int64_t i = 0; i < dw.view.elements(); ++i) before.push_back(dw[i]);
+    run_dot_product(call);
+    for (std::int64_t i = 0; i < dw.view.elements(); ++i)
+        dw.add(i, before[static_cast<std::size_t>(i)]);
+}
+
 Outcome run_copies(const KernelDeclaration& kernel, std::int64_t copies,
                    const Operator& op = dot_product()) {
     called.clear();
@@ -129,6 +139,12 @@ TEST_CASE("shares of the copies are run first, where these are at least 32") {
         CHECK(outcome.seconds_kernel > 0.0);
         if (line.kernel.variant == "slow") CHECK(outcome.seconds_kernel >= 0.1);
     }
+}
+
+TEST_CASE("a kernel may add to some of its outputs") {
+    KernelDeclaration kernel = dot_kernel("backward/adds", adds_to_weights);
+    CHECK(said(run_copies(kernel, 2048)) != "passed: ");
+    CHECK(said(run_copies(kernel.adds_to("dw"), 2048)) == "passed: ");
 }
 
 TEST_CASE(

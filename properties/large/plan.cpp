@@ -98,9 +98,9 @@ class SmallProblem {
     std::vector<std::uint64_t> input(const std::string& name) {
         return bits(name, context_.inputs[name]);
     }
-    /// What an output holds before a call that adds to it.
+    /// What an output holds before a call that adds to it; nothing of one that is written over.
     std::vector<std::uint64_t> initial(std::size_t output) {
-        if (context_.inputs.initial_outputs().empty()) return {};
+        if (!context_.declaration().is_added_to(context_.pass().outputs[output])) return {};
         return bits(context_.pass().outputs[output], context_.inputs.initial_outputs()[output]);
     }
     std::vector<WantedValue> wanted_by_any_formula(Expected expected) const {

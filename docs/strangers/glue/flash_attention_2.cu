@@ -63,7 +63,8 @@ static void declare(auto& kernel) {
         .rounds("ds", gradverify::DType::bf16)
         .on_tensor_cores()
         .not_deterministic()
-        .where("b", gradverify::between(0, 65535))  // the grid's second axis
+        .where("b", gradverify::between(0, 65535))  // the grid's axes
+        .where("h", gradverify::between(1, 65535))
         .where("d", gradverify::equals(head))
         .where("causal", gradverify::equals(is_causal));
 }

@@ -21,9 +21,9 @@ using gradverify::Problem;
 inline void as_llm_c(KernelDeclaration& kernel) {
     kernel.on_default_stream().up_to_elements(1 << 30).blocks_of({128, 32, 64, 256, 512, 1024});
 }
-/// A launcher counts a warp for each row, in ints.
+/// A launcher counts the threads of a warp for each row, rounded up to blocks, in an int.
 inline void warps_of_rows(KernelDeclaration& kernel) {
-    kernel.where("rows", gradverify::between(1, INT32_MAX / 32));
+    kernel.where("rows", gradverify::between(1, (INT32_MAX - 1023) / 32));
 }
 inline void in_bf16(KernelDeclaration& kernel) { kernel.with(as_llm_c).storage(DType::bf16); }
 
