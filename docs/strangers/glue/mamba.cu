@@ -51,4 +51,7 @@ static void backward(const Backward& call) {
     for (std::size_t i = 0; i < std::size(names); ++i) t(names[i]).copy_(gradients[i]);
 }
 GRADVERIFY_KERNEL(Forward, "mamba", forward).where("n", gradverify::between(1, 256));
-GRADVERIFY_KERNEL(Backward, "mamba", backward).where("n", gradverify::between(1, 256));
+// Sums over samples are by atomics.
+GRADVERIFY_KERNEL(Backward, "mamba", backward)
+    .where("n", gradverify::between(1, 256))
+    .not_deterministic();
