@@ -18,8 +18,10 @@ class SplitMix64 {
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
         return z ^ (z >> 31);
     }
-    /// Uniform in [0, count), for counts far below 2^32.
-    std::uint64_t below(std::uint64_t count) { return ((next() >> 32) * count) >> 32; }
+    /// Uniform in [0, count), as far as 64 bits allow.
+    std::uint64_t below(std::uint64_t count) {
+        return count >> 32 == 0 ? ((next() >> 32) * count) >> 32 : next() % count;
+    }
     /// Uniform in [minimum, maximum].
     std::int64_t between(std::int64_t minimum, std::int64_t maximum) {
         return minimum +

@@ -135,7 +135,8 @@ expect 1 out '^FAILED leaky_relu.grad_x/leaky_backward' \
 cp leaky_relu.cpp other.cpp
 expect 2 err 'operator leaky_relu is registered twice: .*leaky_relu.cpp:[0-9]+ and .*other.cpp:[0-9]+' \
     check leaky.cu leaky_glue.cu leaky_relu.cpp other.cpp --device cpu
-cp leaky_glue.cu again_glue.cu
+declared='void leaky_backward(const float*, const float*, float*, float, int, cudaStream_t);'
+sed "s/^#include .*leaky\.cu.*/$declared/" leaky_glue.cu >again_glue.cu
 expect 2 err 'kernel leaky_relu.grad_x/leaky_backward is registered twice: .*_glue.cu:[0-9]+ and ' \
     check leaky.cu leaky_glue.cu again_glue.cu leaky_relu.cpp --device cpu
 

@@ -77,11 +77,11 @@ right stays_in_bounds: 72 passed 3 vacuous
 right within_rounding_bound: 70 passed 5 vacuous
 wrong adjoint_identity: 11 failed 7 passed 2 skipped
 wrong free_of_races: 68 failed 44 passed 3 vacuous
-wrong matches_finite_differences: 33 failed 13 passed 4 vacuous
+wrong matches_finite_differences: 34 failed 12 passed 4 vacuous
 wrong matches_reference: 170 failed 199 passed 21 vacuous
 wrong repeatable: 25 failed 5 passed
 wrong stays_in_bounds: 32 failed 34 passed 4 vacuous
-wrong within_rounding_bound: 120 failed 65 passed 15 vacuous
+wrong within_rounding_bound: 122 failed 68 passed 15 vacuous
 )");
 }
 

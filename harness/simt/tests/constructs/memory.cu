@@ -152,7 +152,7 @@ __device__ double add_by_cas(double* address, double value) {
     return __longlong_as_double(old);
 }
 struct Cells {
-    int sum, low, high, exchanged, both, any, odd, swapped, subtracted;
+    int sum, low, high, exchanged, both, any, odd, swapped, subtracted, of_block[3];
     unsigned wrapped, down, unsigned_high;
     unsigned long long wide, wide_high;
     float real;
@@ -183,7 +183,7 @@ __global__ void atomics(Cells* cells) {
     atomicAdd(&cells->half, __float2half(1.0f));
     atomicAdd(&cells->halves, __floats2half2_rn(1.0f, 0.5f));
     atomicAdd(&cells->bfloat, __float2bfloat16(1.0f));
-    atomicAdd_block(&cells->sum, 1);
+    atomicAdd_block(&cells->of_block[blockIdx.x], 1);
 }
 CONSTRUCT(atomics_of_every_type) {
     const int threads = 96;
@@ -195,7 +195,8 @@ CONSTRUCT(atomics_of_every_type) {
     report.equal("integers",
                  std::vector<int>{got.sum, got.low, got.high, got.exchanged, got.both, got.any,
                                   got.odd, got.swapped, got.subtracted},
-                 {threads * 95 / 2 + threads, -95, 95, 77, 0, 0xffff, 0b11110, 9, -threads});
+                 {threads * 95 / 2, -95, 95, 77, 0, 0xffff, 0b11110, 9, -threads});
+    report.equal("of blocks", std::vector<int>(got.of_block, got.of_block + 3), {32, 32, 32});
     // 0 1 ... 9 0; and 0 6 5 ... 1 0.
     report.equal("unsigned", std::vector<unsigned>{got.wrapped, got.down, got.unsigned_high},
                  {threads % 10, (7 - threads % 7) % 7, 95});
