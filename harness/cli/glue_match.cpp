@@ -187,6 +187,7 @@ std::vector<SizeName> output_sizes(const Operator& op, const PassSpec& pass) {
         if (rank > 0 &&
             (tensor == op.outputs.front().name || tensor == "d" + op.outputs.front().name)) {
             std::vector<SizeName> names;
+            names.reserve(2);
             for (int axis = 0; axis < rank; ++axis)
                 names.push_back({.name = rank == 1 || axis == 1 ? "out_w" : "out_h",
                                  .text = fmt::format("call.{}.size({})", tensor, 2 + axis),
