@@ -49,6 +49,9 @@ static void backward(const Backward& call) {
     const at::Tensor sums = at::empty({params.b, params.h, params.seqlen_q_rounded}, floats);
     const at::Tensor dq =
         at::empty({params.b, params.seqlen_q_rounded, params.h, params.d_rounded}, floats);
+    // Read without dropout, too.
+    const at::Tensor random_state = at::zeros({2}, floats.dtype(at::kLong));
+    params.rng_state = static_cast<std::uint64_t*>(random_state.data_ptr());
     params.dsoftmax_sum = sums.data_ptr();
     params.dq_accum_ptr = dq.data_ptr();
     flash::run_mha_bwd_<cutlass::bfloat16_t, head, is_causal>(params, call.launch.stream);
