@@ -37,6 +37,21 @@ OperatorDeclaration with_factor(const char* parameter, std::vector<std::string> 
     return copying().factors({{"against", std::move(levels), parameters, zero}});
 }
 
+/// A copy of rows, padded or all of them.
+OperatorDeclaration padded(const char* tensor, const char* lengths, int axis, bool copies_all) {
+    return declare_operator("o")
+        .parameter("n")
+        .input("x", {"n", 2})
+        .input("lengths", {"n"}, whole_numbers(0, 2))
+        .output("y", {"n", 2})
+        .padded(tensor, lengths, axis)
+        .forward([=]<class T>(const ForwardCall<T>& call) {
+            for (std::int64_t i = 0; i < call.parameter("n"); ++i)
+                for (std::int64_t j = 0; j < (copies_all ? 2 : call.indices("lengths")(i)); ++j)
+                    call.output("y")(i, j) = call.input("x")(i, j);
+        });
+}
+
 const auto nothing = []<class T>(const ForwardCall<T>&) {};
 const auto is_odd = [](const Problem& problem) { return problem.scalar("n") % 2 == 1; };
 const std::vector<AxisOrder> orders{{"as_is", [](int) { return std::vector<int>{0}; }}};
@@ -87,6 +102,15 @@ TEST_CASE("each mistake in a declaration is said, with what is right") {
              .forward(nothing),
          "valid has no such problem: its tensor y (-1) has a negative size; let the shape function "
          "give 0 there, or exclude the problem with valid_if() (at n=1,window=3)"},
+        // Padding
+        {padded("x", "rows", 1, false), "padded(\"x\", \"rows\") needs a tensor, and an input of"},
+        {padded("x", "lengths", 0, false),
+         "padded(\"x\", \"lengths\", 0) needs an axis 0 of x, and lengths for the first of its"},
+        {padded("x", "lengths", 1, true),
+         "the forward function reads an input behind the rows that are used, so that y depends on "
+         "its padding"},
+        {padded("y", "lengths", 1, true),
+         "the forward function must leave zeros in y behind the rows that are used"},
         // Parameters
         {copying().parameter("k", {.default_value = 2, .minimum = 2, .maximum = 2}),
          "the parameter k is never drawn: 2 is all that its range allows; widen the range, or "
@@ -156,9 +180,9 @@ TEST_CASE("each mistake in a declaration is said, with what is right") {
 TEST_CASE("what is right has no mistakes") {
     for (const OperatorDeclaration& declaration :
          {copying().sum_of_products({{"x"}}), squared().piecewise_polynomial(),
-          with_factor("n", {"only"}), copying().parameter("k").valid_if("k", [](const Problem& p) {
-              return p.scalar("k") > 0;
-          })})
+          padded("x", "lengths", 1, false).padded("y", "lengths"), with_factor("n", {"only"}),
+          copying().parameter("k").valid_if("k",
+                                            [](const Problem& p) { return p.scalar("k") > 0; })})
         CHECK(Operator(declaration).mistakes.empty());
 }
 

@@ -36,11 +36,20 @@ Holds distinct_indices_below(const std::string& parameter, DType dtype) {
 Holds permutation_of(const std::string& parameter, DType dtype) {
     return arranged(indices_below(parameter, dtype), Arrangement::permutation);
 }
-Holds offsets_to(const std::string& parameter, DType dtype) {
-    Holds holds = arranged(indices_below(parameter, dtype), Arrangement::offsets);
-    holds.domain = [parameter](const Problem& problem) {
+static std::function<ValueDomain(const Problem&)> up_to(const std::string& parameter) {
+    return [parameter](const Problem& problem) {
         return ValueDomain{0.0, static_cast<double>(problem.scalar(parameter))};
     };
+}
+Holds offsets_to(const std::string& parameter, DType dtype) {
+    Holds holds = arranged(indices_below(parameter, dtype), Arrangement::offsets);
+    holds.domain = up_to(parameter);
+    return holds;
+}
+
+Holds lengths_up_to(const std::string& parameter, DType dtype) {
+    Holds holds = indices_below(parameter, dtype);
+    holds.domain = up_to(parameter);
     return holds;
 }
 
@@ -65,6 +74,7 @@ Holds numbers_below(std::function<double(const Problem&)> size) {
 
 TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) const {
     const auto orders = layouts_.find(declared.name);
+    const auto lengths = lengths_.find(declared.name);
     return {.name = declared.name,
             .sizes = declared.shape.sizes,
             .differentiable = declared.holds.differentiable,
@@ -73,6 +83,7 @@ TensorSpec OperatorDeclaration::tensor_of(const TensorDeclaration& declared) con
             .domain = declared.holds.domain,
             .may_be_invalid = declared.holds.may_be_invalid,
             .arrangement = declared.holds.arrangement,
+            .lengths = lengths == lengths_.end() ? Lengths() : lengths->second,
             .orders = orders == layouts_.end() ? std::vector<AxisOrder>() : orders->second};
 }
 
@@ -144,7 +155,10 @@ std::vector<OperatorDeclaration::PassDeclaration> OperatorDeclaration::gradients
 PassSpec OperatorDeclaration::pass_of(const PassDeclaration& declared, const DerivedPasses& derived,
                                       const Operator& op) const {
     std::vector<std::string> gradients = declared.outputs;
-    std::erase_if(gradients, [&](const std::string& output) { return !op.is_gradient(output); });
+    // What only a reference by hand can yield.
+    std::erase_if(gradients, [&](const std::string& output) {
+        return !op.is_gradient(output) && !op.is_output(output);
+    });
     PassSpec pass = derived.gradient(declared.name, declared.inputs, gradients);
     if (!declared.reference.values) return pass;
     PassSpec by_hand = pass;

@@ -103,6 +103,8 @@ Holds permutation_of(const std::string& parameter, DType dtype = DType::i32);
 /// Where the parts of a whole begin, and where the last one ends: from 0, ascending, to the
 /// parameter's value. Parts may be empty. A row is `{one_more_than("parts")}` long.
 Holds offsets_to(const std::string& parameter, DType dtype = DType::i32);
+/// How many of `parameter` rows are used, from 0 to all; see OperatorDeclaration::padded.
+Holds lengths_up_to(const std::string& parameter, DType dtype = DType::i32);
 /// 0 or 1.
 Holds mask(DType dtype = DType::u8);
 /// Whole numbers from `lowest` to `highest`.
@@ -192,6 +194,12 @@ class OperatorDeclaration {
     OperatorDeclaration& layouts(const std::string& tensor, std::vector<AxisOrder> orders) {
         return detail::set(*this, layouts_[tensor], std::move(orders));
     }
+    /// Of this tensor, its gradient and its cotangent only as many rows along an axis are used as
+    /// `lengths`, an input, says: of x(b, t, j) with the axis 1 those with t < lengths(b). The
+    /// forward function reads no others of an input, and leaves zeros in an output.
+    OperatorDeclaration& padded(const std::string& tensor, std::string lengths, int axis = 1) {
+        return detail::set(*this, lengths_[tensor], {std::move(lengths), axis});
+    }
     /// An output without a cotangent: saved for the gradient, or a by-product.
     OperatorDeclaration& saved(std::string name, Shape shape, Holds holds = {}) {
         return detail::add(*this, outputs_,
@@ -224,7 +232,8 @@ class OperatorDeclaration {
 
     /// A pass that yields gradients: "dx" for the input x. It takes cotangents ("dy"), inputs, and
     /// saved outputs of the forward pass. If none is declared, there is one for all gradients,
-    /// `grad_x` or `backward`, that takes all cotangents and all inputs.
+    /// `grad_x` or `backward`, that takes all cotangents and all inputs. It may yield outputs of
+    /// the forward pass, too, as a fused loss does.
     OperatorDeclaration& gradient(std::string name, std::vector<std::string> inputs,
                                   std::vector<std::string> outputs) {
         return detail::add(*this, gradients_,
@@ -232,7 +241,7 @@ class OperatorDeclaration {
     }
     /// The same with a reference by hand, which is checked against the derived one: a template like
     /// the forward function, whose `input` and `output` are the pass's. It may also yield gradients
-    /// by saved outputs ("dy" for the saved y), and outputs.
+    /// by saved outputs ("dy" for the saved y).
     template <class Function>
     OperatorDeclaration& gradient(std::string name, std::vector<std::string> inputs,
                                   std::vector<std::string> outputs, Function reference) {
@@ -337,6 +346,7 @@ class OperatorDeclaration {
     std::vector<TensorDeclaration> inputs_, outputs_;
     std::vector<std::string> defined_for_nan_;
     std::map<std::string, std::vector<AxisOrder>> layouts_;  ///< by tensor
+    std::map<std::string, Lengths> lengths_;                 ///< by tensor
     ForwardFunctions functions_{};
     std::vector<PassDeclaration> gradients_;
     std::vector<std::pair<std::string, std::vector<Step>>> steps_;

@@ -24,7 +24,7 @@ template <class T>
 void declare_elements(gradverify::KernelDeclaration& kernel) {
     using gradverify::DType;
     constexpr DType dtype = gradverify::DTypeOf<T>::value;
-    kernel.aligned_to(sizeof(T)).with_empty_problems();
+    kernel.aligned_to(sizeof(T)).with_empty_problems().contiguous();
     if constexpr (dtype != DType::f32) kernel.storage(dtype);
 }
 /// The same of one whose work is all on the given stream.

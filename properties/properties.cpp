@@ -18,7 +18,11 @@ bool any_kernel(const Kernel&) { return true; }
 bool exact(const Kernel& kernel) { return kernel.op->is_exact_on_integers(); }
 bool multilinear(const Kernel& kernel) { return kernel.op->algebra == Algebra::products; }
 bool has_checked_variant(const Kernel& kernel) { return kernel.on(checked_variant) != nullptr; }
-bool separable(const Kernel& kernel) { return !kernel.op->separable.empty(); }
+bool is_padded(const TensorSpec& tensor) { return !tensor.lengths.tensor.empty(); }
+bool separable(const Kernel& kernel) {
+    return !kernel.op->separable.empty() && std::ranges::none_of(kernel.op->outputs, is_padded) &&
+           std::ranges::none_of(kernel.op->inputs, is_padded);
+}
 bool gradient(const Kernel& kernel) { return !kernel.pass->is_forward(); }
 bool gradient_of_multilinear(const Kernel& kernel) {
     return gradient(kernel) && multilinear(kernel);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "harness/base/text.hpp"
 #include "harness/cases/sensitivity.hpp"
+#include "harness/registry/layout.hpp"
 #include "properties/checking/departing_step.hpp"
 #include "properties/properties.hpp"
 
@@ -57,6 +59,27 @@ std::string advice(const CaseContext& context, const Outcome& outcome,
            "declares .norm_wise(growth)";
 }
 
+// Of so many passed cases one asks what the kernel takes its cotangents for.
+constexpr std::uint64_t cases_to_ask = 8;
+constexpr int gap_elements = 3;
+
+/// The cotangents of which nothing is declared, that the kernel takes for contiguous: with a gap
+/// behind each row its results are others. A launcher that refuses such a tensor is right.
+std::string contiguous_alone(CaseContext& context, const std::vector<Array<double>>& inputs,
+                             const std::vector<Expected>& expected) {
+    const auto names = undeclared_cotangents(context.op(), context.pass(), context.declaration());
+    if (names.empty() || context.seed_for("strides") % cases_to_ask != 0) return {};
+    Setting setting = context.checked().setting;
+    for (const std::string& name : names)
+        setting.layouts[name] = TensorLayout{.row_padding = gap_elements};
+    const CallResult result =
+        context.caller.call(context.kernel(), inputs, setting, context.caller.surroundings());
+    const bool is_right =
+        result.complaint().empty() &&
+        std::ranges::all_of(compare_outputs(result, expected, setting), &Comparison::ok);
+    return is_right || !result.error.empty() ? std::string() : joined(names);
+}
+
 }  // namespace
 
 Outcome within_rounding_bound(CaseContext& context) {
@@ -68,6 +91,8 @@ Outcome within_rounding_bound(CaseContext& context) {
         combine(compare_outputs(result, expected, context.checked().setting),
                 "is further from the exact value than rounding its terms can explain");
     outcome.message += advice(context, outcome, expected);
+    if (outcome.verdict == Verdict::passed)
+        outcome.contiguous_alone = contiguous_alone(context, inputs, expected);
     if (outcome.verdict == Verdict::failed) outcome.message += departing_step(context, result);
     outcome.sensitivity = sensitivity_of(expected, output_roundings(context));
     return outcome;

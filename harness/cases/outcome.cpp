@@ -165,6 +165,7 @@ std::string Outcome::to_json() const {
                                  {"elements", imprecision->elements},
                                  {"largest", number(imprecision->largest)}};
     if (!overflows.empty()) object["overflows"] = overflows;
+    if (!contiguous_alone.empty()) object["contiguous_alone"] = contiguous_alone;
     object["work"] = {number(multiply_adds), seconds_kernel, seconds_reference, seconds_total,
                       seconds_cpu};
     // A message may quote a foreign library: bytes that are no UTF-8 are replaced, not refused.
@@ -195,6 +196,7 @@ Outcome Outcome::from_json(std::string_view line) {
                                    .largest = number_of(found.at("largest"))};
         }
         outcome.overflows = object.value("overflows", "");
+        outcome.contiguous_alone = object.value("contiguous_alone", "");
         const ordered_json& work = object.at("work");
         outcome.multiply_adds = number_of(work.at(0));
         outcome.seconds_kernel = work.at(1);

@@ -75,6 +75,9 @@ struct Outcome {
     /// Where signed integers wrapped in a checked variant: `int overflow at their.cu:12: 46341 *
     /// 46341 in block ...`. Empty where none did. The message of a failure ends with it.
     std::string overflows;
+    /// Passed: the cotangents that the kernel, which declares nothing of them, takes for
+    /// contiguous, as "dy". Empty where that was not asked, or it goes by their strides.
+    std::string contiguous_alone;
     double multiply_adds = 0.0;
     /// Seconds in the worker: of the kernel, of the reference, of the whole case.
     double seconds_kernel = 0.0, seconds_reference = 0.0, seconds_total = 0.0;

@@ -241,6 +241,13 @@ std::vector<std::int64_t> Arena::untouched(std::size_t buffer) const {
     return found;
 }
 
+void Arena::clear(std::size_t buffer, const std::vector<bool>& elements) {
+    const std::size_t bytes = traits_of(buffers_[buffer].dtype).bytes;
+    std::byte* const data = after_ + placements_[buffer].data_begin;
+    for (std::size_t i = 0; i < elements.size(); ++i)
+        if (elements[i]) std::fill_n(data + element_at(buffer, i) * bytes, bytes, std::byte{0});
+}
+
 /// Finds changes between two places in the copies on the host, each at an element's begin.
 void Arena::find_changes(std::size_t buffer, std::size_t begin, std::size_t end, Zone zone,
                          std::vector<std::string>& found) const {

@@ -71,6 +71,9 @@ class Arena {
     /// Flat indices of the elements that still hold the poison's bits.
     std::vector<std::int64_t> untouched(std::size_t buffer) const;
 
+    /// What came back in these elements is taken for zeros.
+    void clear(std::size_t buffer, const std::vector<bool>& elements);
+
     /// Writes to guards and inputs since `upload`, as in `wrote 2 elements past the end of dw, the
     /// first at dw[6], but dw has 6`.
     std::vector<std::string> stray_writes() const;

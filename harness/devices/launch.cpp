@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/devices/launch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/process_state.hpp"
 #include "harness/numbers/element_bits.hpp"
+#include "harness/operators/padding.hpp"
 #include "harness/registry/element_types.hpp"
 #include "harness/registry/layout.hpp"
 
@@ -84,6 +87,28 @@ struct Buffers {
     }
 };
 
+/// Which elements of a tensor lie behind the rows that are used; empty where all are, or the pass
+/// does not take the lengths.
+std::vector<bool> padding_in(const Call& call, const std::string& tensor) {
+    const Lengths& lengths = call.kernel.op->tensor_named(tensor).lengths;
+    const auto& inputs = call.kernel.pass->inputs;
+    const auto at = std::ranges::find(inputs, lengths.tensor);
+    if (at == inputs.end()) return {};
+    return padding_of(call.kernel.op->sizes_of(tensor, call.problem),
+                      call.inputs[static_cast<std::size_t>(at - inputs.begin())], lengths.axis);
+}
+
+/// An input with what must not be read: poison, or by turns the plausible numbers that it has.
+std::vector<double> with_padding(const Call& call, std::size_t input, DType dtype) {
+    std::vector<double> values = call.inputs[input].data;
+    const Surroundings& around = call.surroundings;
+    if (around.poison == Poison::nan && around.guard_parity == 1) return values;
+    const auto padding = padding_in(call, call.kernel.pass->inputs[input]);
+    for (std::size_t i = 0; i < padding.size(); ++i)
+        if (padding[i]) values[i] = poison_value(dtype, around.poison);
+    return values;
+}
+
 CallResult lost_before(const Call& call, const RunStatus& status) {
     return {.error = status.error + " in the call before, on " + call.before->problem.print()};
 }
@@ -99,7 +124,8 @@ class Rig {
           names_(call.kernel.pass->tensors()) {
         for (const std::size_t buffer : buffers_.buffer_of) tensors_.push_back(arena_.view(buffer));
         const std::size_t inputs = call.kernel.pass->inputs.size();
-        for (std::size_t i = 0; i < inputs; ++i) arena_.write(i, call.inputs[i].data);
+        for (std::size_t i = 0; i < inputs; ++i)
+            arena_.write(i, with_padding(call, i, buffers_.buffers[i].dtype));
         for (std::size_t i = 0; i < call.initial_outputs.size(); ++i)
             if (!call.initial_outputs[i].data.empty())
                 arena_.write(buffers_.buffer_of[inputs + i], call.initial_outputs[i].data);
@@ -153,6 +179,8 @@ class Rig {
         const PassSpec& pass = *call_.kernel.pass;
         for (std::size_t i = 0; i < pass.outputs.size(); ++i) {
             const std::size_t buffer = buffers_.buffer_of[pass.inputs.size() + i];
+            std::vector<std::int64_t> untouched = arena_.untouched(buffer);
+            if (call_.setting.asks_for(i)) release_padding(i, buffer, untouched, result);
             const std::span<const std::byte> bits = arena_.bytes(buffer);
             const BufferSpec& spec = buffers_.buffers[buffer];
             result.outputs.push_back({spec.sizes, arena_.read(buffer)});
@@ -160,10 +188,31 @@ class Rig {
             result.output_bits.emplace_back(bits.begin(), bits.end());
             // Written over an input, an element may keep its value and be right.
             const bool was_poisoned = buffer >= pass.inputs.size() && call_.setting.asks_for(i);
-            result.untouched.push_back(was_poisoned ? arena_.untouched(buffer)
+            result.untouched.push_back(was_poisoned ? std::move(untouched)
                                                     : std::vector<std::int64_t>());
         }
-        result.stray_writes = arena_.stray_writes();
+        std::ranges::move(arena_.stray_writes(), std::back_inserter(result.stray_writes));
+    }
+
+    /// The padding of an output that the kernel leaves, or may fill with anything, is no result.
+    void release_padding(std::size_t output, std::size_t buffer,
+                         std::vector<std::int64_t>& untouched, CallResult& result) {
+        const std::string& name = call_.kernel.pass->outputs[output];
+        const bool is_left = std::ranges::count(declaration_.padding_left, name) > 0;
+        const bool is_open = std::ranges::count(declaration_.padding_open, name) > 0;
+        if (!is_left && !is_open) return;
+        const auto padding = padding_in(call_, name);
+        const auto is_padding = [&](std::int64_t element) {
+            return !padding.empty() && padding[static_cast<std::size_t>(element)];
+        };
+        const auto left = std::ranges::count_if(untouched, is_padding);
+        const auto all = std::ranges::count(padding, true);
+        if (is_left && left < all)
+            result.stray_writes.push_back(fmt::format(
+                "wrote {} element{} of {} behind the rows that are used, which stay as they were",
+                all - left, all - left == 1 ? "" : "s", name));
+        std::erase_if(untouched, is_padding);
+        if (!declaration_.is_added_to(name)) arena_.clear(buffer, padding);
     }
 
     const Call& call_;
@@ -201,7 +250,7 @@ GivenCall given_in_one(const Call& call) {
             .offset = spec.offset,
             .alignment_bytes = spec.alignment_bytes};
         if (i < inputs)
-            tensor.values = stored(spec.dtype, call.inputs[i].data);
+            tensor.values = stored(spec.dtype, with_padding(call, i, spec.dtype));
         else if (i - inputs < call.initial_outputs.size())
             tensor.values = stored(spec.dtype, call.initial_outputs[i - inputs].data);
         if (i >= inputs && buffer < inputs) tensor.lies_in = buffer;

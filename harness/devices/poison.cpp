@@ -56,6 +56,11 @@ std::uint64_t poison_bits(DType dtype, Poison poison) {
     return bits_of(dtype, poison == Poison::positive_huge ? patterns.huge : -patterns.huge);
 }
 
+double poison_value(DType dtype, Poison poison) {
+    const std::uint64_t bits = poison_bits(dtype, poison);
+    return value_of(dtype, reinterpret_cast<const std::byte*>(&bits));
+}
+
 std::uint64_t guard_bits(DType dtype, bool nan) {
     if (!is_floating(dtype)) return bits_of(dtype, nan ? poison_index : -poison_index);
     return nan ? patterns_of(dtype).guard_nan : bits_of(dtype, guard_finite);

@@ -12,6 +12,7 @@ namespace gradverify {
 enum class Poison { nan, positive_huge, negative_huge };
 
 std::uint64_t poison_bits(DType dtype, Poison poison);
+double poison_value(DType dtype, Poison poison);
 /// One of the two guards that alternate: a NaN, or a small finite number.
 std::uint64_t guard_bits(DType dtype, bool nan);
 

@@ -185,6 +185,15 @@ void with_recording(Formula formula, const Operator& op, const ForwardFunctions&
     function(Recording(op, functions, problem, values, &meetings));
 }
 
+/// What was recorded, with its bound or without.
+template <class T>
+T number_of(const Traced& recorded) {
+    if constexpr (std::is_same_v<T, Bounded>)
+        return recorded.value();
+    else
+        return recorded.value().value();
+}
+
 std::vector<Array<double>> values_of(Inputs<Bounded> given) {
     return mapped<double>(
         given, [](std::size_t, std::size_t, const Bounded& element) { return element.value(); });
@@ -245,11 +254,18 @@ PassSpec DerivedPasses::gradient(std::string name, std::vector<std::string> inpu
         pass.reference_inputs.push_back("d" + y);
     for (const TensorSpec& tensor : parts_->op.inputs) pass.reference_inputs.push_back(tensor.name);
 
-    std::vector<std::size_t> wanted;  // positions of the inputs
-    wanted.reserve(outputs.size());
+    // A gradient by the input at a position, or an output of the forward function.
+    struct Wanted {
+        bool is_output;
+        std::size_t at;
+    };
+    std::vector<Wanted> wanted;
     for (const std::string& output : outputs)
-        wanted.push_back(
-            detail::position_of(std::string_view(output).substr(1), parts_->op.inputs, "input"));
+        if (parts_->op.is_gradient(output))
+            wanted.push_back({false, detail::position_of(std::string_view(output).substr(1),
+                                                         parts_->op.inputs, "input")});
+        else
+            wanted.push_back({true, detail::position_of(output, parts_->op.outputs, "output")});
     // `sweep` is the Tape's member that gives the gradient by every node.
     const auto run = [parts = parts_, wanted]<class T>(
                          const Problem& problem, std::span<const Array<double>> given,
@@ -257,10 +273,15 @@ PassSpec DerivedPasses::gradient(std::string name, std::vector<std::string> inpu
         const auto take = [&](const Recording& recording) {
             const auto gradients = (recording.tape.*sweep)(recording.seeds(parts->op, given));
             for (std::size_t i = 0; i < wanted.size(); ++i)
-                std::ranges::transform(recording.inputs[wanted[i]].data, results[i].data.begin(),
-                                       [&](const Traced& input) {
-                                           return gradients[static_cast<std::size_t>(input.node())];
-                                       });
+                if (wanted[i].is_output)
+                    std::ranges::transform(recording.outputs[wanted[i].at].data,
+                                           results[i].data.begin(), &number_of<T>);
+                else
+                    std::ranges::transform(
+                        recording.inputs[wanted[i].at].data, results[i].data.begin(),
+                        [&](const Traced& input) {
+                            return gradients[static_cast<std::size_t>(input.node())];
+                        });
         };
         // The cotangents come first, then the forward function's inputs.
         with_recording(formula, parts->op, parts->functions, problem,

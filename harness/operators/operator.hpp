@@ -19,6 +19,7 @@
 #include "harness/numbers/rounding_bound.hpp"
 #include "harness/operators/arrangement.hpp"
 #include "harness/operators/array.hpp"
+#include "harness/operators/padding.hpp"
 #include "harness/problems/constraint.hpp"
 #include "harness/problems/problem.hpp"
 
@@ -68,6 +69,8 @@ struct TensorSpec {
     bool may_be_invalid = false;
     /// What the whole numbers of a row are to each other.
     Arrangement arrangement = Arrangement::free;
+    /// How many rows of this tensor are used; by default all are.
+    Lengths lengths{};
     /// The layouts that kernels may declare, row-major first; empty: that alone, without a name.
     std::vector<AxisOrder> orders{};
 

@@ -83,11 +83,13 @@ class KernelDeclaration {
     bool accepts_invalid_indices = false;
     bool takes_finite_numbers_alone = false;
     bool adds_to_all = false;
-    std::vector<std::string> added_to;     ///< outputs
-    std::vector<std::string> always_zero;  ///< inputs
+    std::vector<std::string> padding_left, padding_open;  ///< outputs
+    std::vector<std::string> added_to;                    ///< outputs
+    std::vector<std::string> always_zero;                 ///< inputs
     Determinism determinism = Determinism::bitwise;
     std::vector<Alias> aliases;
     std::vector<LayoutSupport> layouts;
+    bool takes_contiguous_cotangents = false;  ///< alone, and says so
     bool takes_output_mask = false;
     LaunchCost launch_cost;
     bool may_refuse_problems = false;
@@ -164,6 +166,13 @@ class KernelDeclaration {
     KernelDeclaration& strided(std::string_view tensor) {
         return add(layouts, {std::string(tensor), {}, true});
     }
+    /// Whoever calls the kernel makes this cotangent contiguous before. Without it a report says
+    /// where a kernel of a gradient takes cotangents for contiguous.
+    KernelDeclaration& contiguous(std::string_view cotangent) {
+        return add(layouts, {std::string(cotangent), {}, false});
+    }
+    /// The same of every cotangent of the pass, which may have none.
+    KernelDeclaration& contiguous() { return set(takes_contiguous_cotangents, true); }
     /// The type that the kernel computes and sums in; by default f32, or f64 where all tensors are.
     /// A result is rounded to its tensor's type once, at the end.
     KernelDeclaration& accumulates_in(DType dtype) { return set(accumulation_type, dtype); }
@@ -210,6 +219,14 @@ class KernelDeclaration {
         return adds_to_all || std::ranges::find(added_to, output) != added_to.end();
     }
     bool adds_to_some() const { return adds_to_all || !added_to.empty(); }
+    /// Behind the rows that are used this output stays as it was; by default it is zero there.
+    KernelDeclaration& leaves_padding(std::string_view output) {
+        return add(padding_left, std::string(output));
+    }
+    /// Behind the rows that are used this output may be anything.
+    KernelDeclaration& any_padding(std::string_view output) {
+        return add(padding_open, std::string(output));
+    }
     /// The kernel does not read this input, as a convolution without a bias: it holds zeros.
     KernelDeclaration& without(std::string_view input) {
         return add(always_zero, std::string(input));

@@ -124,6 +124,17 @@ bool may_be_expanded(const Operator& op, const PassSpec& pass, std::string_view 
            op.tensor_named(tensor).name != tensor;
 }
 
+std::vector<std::string> undeclared_cotangents(const Operator& op, const PassSpec& pass,
+                                               const KernelDeclaration& kernel) {
+    std::vector<std::string> names;
+    if (kernel.takes_contiguous_cotangents) return names;
+    for (const std::string& input : pass.inputs)
+        if (may_be_expanded(op, pass, input) && !support_of(op, kernel, input) &&
+            std::ranges::find(kernel.aliases, input, &Alias::input) == kernel.aliases.end())
+            names.push_back(input);
+    return names;
+}
+
 bool takes_row_major(const Operator& op, const PassSpec& pass, const KernelDeclaration& kernel) {
     return std::ranges::all_of(pass.tensors(), [&](const std::string& tensor) {
         return is_row_major_by_default(op, kernel, tensor);

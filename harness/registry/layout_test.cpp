@@ -150,3 +150,20 @@ TEST_CASE("layouts that an operator does not have, and those of two tensors in o
           of_gradient().layout("x", "hwn").in_place("dx", "dy")})
         CHECK_FALSE(contains(complaint(right), "layout"));
 }
+
+TEST_CASE("a kernel may say nothing of a cotangent, or that it is contiguous, or strided") {
+    const Operator op = toy_with_orders();
+    const auto undeclared = [&](const KernelDeclaration& kernel) {
+        return undeclared_cotangents(op, gradient(op), kernel);
+    };
+    using Names = std::vector<std::string>;
+    CHECK(undeclared(of_gradient()) == Names{"dy"});
+    CHECK(undeclared(of_gradient().contiguous("x")) == Names{"dy"});
+    for (const KernelDeclaration& kernel :
+         {of_gradient().contiguous("dy"), of_gradient().contiguous(), of_gradient().strided("dy"),
+          of_gradient().strided("y"), of_gradient().in_place("dx", "dy")})
+        CHECK(undeclared(kernel).empty());
+    CHECK(undeclared_cotangents(op, op.forward(), of_gradient()).empty());
+    CHECK(mistakes_in_layouts(of_gradient().contiguous("dy"), op, gradient(op)).empty());
+    CHECK_FALSE(takes_any_strides(op, of_gradient().contiguous("dy"), "dy"));
+}

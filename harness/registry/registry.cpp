@@ -105,6 +105,15 @@ class Resolver {
             if (!has(pass->outputs, output))
                 wrong("adds_to(\"{}\") needs an output of the pass; there are {}", output,
                       joined(pass->outputs));
+        for (const auto* names : {&declaration.padding_left, &declaration.padding_open})
+            for (const std::string& output : *names)
+                if (!has(pass->outputs, output) ||
+                    !has(pass->inputs, op->tensor_named(output).lengths.tensor))
+                    wrong(
+                        "{}(\"{}\") needs an output of the pass that the operator declares "
+                        "padded(), and a pass that takes its lengths",
+                        names == &declaration.padding_left ? "leaves_padding" : "any_padding",
+                        output);
         for (const std::string& input : declaration.always_zero)
             if (const TensorSpec* of = find_named(op->inputs, input);
                 !of || of->holds_whole_numbers() || !has(pass->inputs, input))

@@ -177,6 +177,7 @@ ordered_json json_of_verdict(const RowRecord& record, bool has_parts) {
     if (record.imprecise) object["imprecise"] = object_of(*record.imprecise);
     if (const auto& wrapping = record.wrapping)
         object["wrapping"] = {{"cases", wrapping->cases}, {"overflows", wrapping->overflows}};
+    if (!record.contiguous_alone.empty()) object["contiguous_alone"] = record.contiguous_alone;
     if (!record.message.empty()) object["message"] = record.message;
     if (!record.skips.empty()) object["skips"] = record.skips;
     if (record.failure.is_object()) object.update(record.failure);
@@ -258,6 +259,7 @@ RowRecord record_from(const ordered_json& line) {
                      .exhaustive = {},
                      .imprecise = {},
                      .wrapping = {},
+                     .contiguous_alone = line.value("contiguous_alone", ""),
                      .error_over_bound = {},
                      .multiply_adds = {},
                      .sensitivity = {},

@@ -215,6 +215,7 @@ void add(RowRecord& sum, const RowRecord& other, Before before) {
         sum.wrapping->cases += other.wrapping->cases;
     else if (other.wrapping)
         sum.wrapping = other.wrapping;
+    if (sum.contiguous_alone.empty()) sum.contiguous_alone = other.contiguous_alone;
     if (sum.exhaustive && other.exhaustive)
         sum.exhaustive = together(*sum.exhaustive, *other.exhaustive);
     else if (other.exhaustive)

@@ -175,6 +175,7 @@ RowRecord record_of(const RowResult& result, const std::string& program) {
                      .exhaustive = result.exhaustive,
                      .imprecise = {},
                      .wrapping = result.wrapping,
+                     .contiguous_alone = result.contiguous_alone,
                      .error_over_bound = result.error_over_bound,
                      .multiply_adds = result.multiply_adds,
                      .sensitivity = result.sensitivity,

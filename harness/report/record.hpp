@@ -39,6 +39,7 @@ struct RowRecord {
     std::optional<ExhaustiveCover> exhaustive;
     std::optional<ImpreciseRecord> imprecise;
     std::optional<WrappingCases> wrapping;
+    std::string contiguous_alone;
     Distribution error_over_bound, multiply_adds;
     SensitivityOfCases sensitivity;
     Coverage coverage;

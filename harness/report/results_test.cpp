@@ -89,6 +89,13 @@ TEST_CASE("a passed verdict has the integers that wrapped back") {
           json{{"cases", 3}, {"overflows", "int overflow at a.cu:1: 2 * 3"}});
 }
 
+TEST_CASE("a verdict has the cotangents that its kernel takes for contiguous") {
+    RowResult result = result_of("plain", "repeatable", Verdict::passed);
+    CHECK_FALSE(verdict_line(result).contains("contiguous_alone"));
+    result.contiguous_alone = "dy";
+    CHECK(verdict_line(result).at("contiguous_alone") == "dy");
+}
+
 TEST_CASE("a line is in the file as soon as it is written, whatever bytes a message holds") {
     const TemporaryFile file;
     JsonLines lines(file.path);

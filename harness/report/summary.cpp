@@ -157,6 +157,23 @@ std::string overflow_lines(const std::vector<RowRecord>& records) {
     return text;
 }
 
+/// Kernels that take cotangents for contiguous and don't say so, in one line for each name.
+std::string contiguous_lines(const std::vector<RowRecord>& records) {
+    std::map<std::string, std::set<std::string>> kernels;
+    for (const RowRecord& record : records)
+        if (!record.contiguous_alone.empty())
+            kernels[record.contiguous_alone].insert(record.kernel);
+    std::string text;
+    for (const auto& [tensors, names] : kernels)
+        text += wrapped(fmt::format("only for contiguous {}: {}; frameworks give sliced and "
+                                    "expanded ones, too: declare .contiguous(\"{}\"), or go by "
+                                    "strides and declare .strided()",
+                                    tensors, fmt::join(names, ", "), tensors),
+                        2) +
+                "\n";
+    return text;
+}
+
 std::string lines_of_notes(const std::vector<RowRecord>& records,
                            const std::vector<std::string>& absent) {
     std::string text;
@@ -175,7 +192,7 @@ std::string lines_of_notes(const std::vector<RowRecord>& records,
                 wrapped(fmt::format("imprecise: {}: {}", record.name(), report_imprecise(record)),
                         2) +
                 "\n";
-    text += overflow_lines(records);
+    text += overflow_lines(records) + contiguous_lines(records);
     std::set<std::string> left_out;
     for (const RowRecord& record : records)
         for (const std::string& problem : record.left_out)

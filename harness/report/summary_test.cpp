@@ -106,6 +106,22 @@ every problem in order, with dense data
 )"));
 }
 
+TEST_CASE("kernels that take a cotangent for contiguous are named in one line") {
+    std::vector<RowResult> results{
+        result_of("plain", "repeatable", Verdict::passed),
+        result_of("tree_reduction", "repeatable", Verdict::passed, "", "cuda"),
+        result_of("tree_reduction", "stays_in_bounds", Verdict::passed)};
+    CHECK_FALSE(contains(summary_of(results), "contiguous"));
+    for (RowResult& result : results) result.contiguous_alone = "dy";
+    CHECK(contains(summary_of(results),
+                   "only for contiguous dy: toy.forward/plain, toy.forward/tree_reduction; "
+                   "frameworks give\n"
+                   "  sliced and expanded ones, too: declare .contiguous(\"dy\"), or go by strides "
+                   "and declare\n"
+                   "  .strided()\n"));
+    CHECK(are_well(results));
+}
+
 TEST_CASE("a kernel is verified by a passed row on any device") {
     std::vector<RowResult> results{
         result_of("plain", "repeatable", Verdict::skipped, "time"),

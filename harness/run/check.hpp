@@ -82,7 +82,8 @@ struct RowResult {
     SensitivityOfCases sensitivity;                ///< of comparisons within bounds
     std::optional<ImpreciseCases> imprecise;       ///< of passed cases
     std::optional<WrappingCases> wrapping;
-    Coverage coverage;  ///< the problems that passed, or are empty
+    std::string contiguous_alone;  ///< as in Outcome, of any passed case
+    Coverage coverage;             ///< the problems that passed, or are empty
     /// What the `coverage` of a passed row is held against.
     std::shared_ptr<const PairsByRank> within_reach{};
     /// The user's problems that this kernel does not support, each with the reason.

@@ -76,6 +76,7 @@ void decide_verdict(RowResult& result) {
 void note_passed(RowResult& result, const Case& drawn, const Outcome& outcome, bool draws_its_own) {
     ++result.passed;
     note_overflows(result, outcome.overflows);
+    if (result.contiguous_alone.empty()) result.contiguous_alone = outcome.contiguous_alone;
     if (draws_its_own) return;
     result.error_over_bound.add(outcome.error_over_bound);
     result.multiply_adds.add(outcome.multiply_adds);

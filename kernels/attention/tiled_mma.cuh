@@ -333,6 +333,7 @@ inline std::int64_t threads_of_tiles(const Problem& problem) {
 inline void declare_tiles(KernelDeclaration& kernel) {
     kernel.storage(DType::bf16)
         .on_tensor_cores()
+        .contiguous()
         .rounds("p", DType::bf16)
         .rounds("ds", DType::bf16)
         .where("d", multiple_of(8))

@@ -110,6 +110,7 @@ GRADVERIFY_KERNEL(gradverify::batch_norm::Forward, "block", forward)
     .costs({.barriers_per_thread = 18, .threads = threads_of_channels});
 GRADVERIFY_KERNEL(gradverify::batch_norm::Backward, "block", backward)
     .takes_mask()
+    .contiguous()
     .blocks_of({64, 32, 256})
     .aligned_to(sizeof(float))
     .costs({.barriers_per_thread = 18, .threads = threads_of_channels});

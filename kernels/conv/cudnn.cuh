@@ -160,7 +160,7 @@ auto choose(Ask ask, std::initializer_list<decltype(Performance::algo)> direct) 
 template <class T>
 void declare_cudnn(KernelDeclaration& kernel) {
     kernel.spatial_axes(1, 3).on_given_stream().may_refuse().needs(why_absent).yardstick("cuDNN");
-    kernel.up_to_elements(INT32_MAX);
+    kernel.up_to_elements(INT32_MAX).contiguous();
     if constexpr (DTypeOf<T>::value != DType::f32) kernel.storage(DTypeOf<T>::value);
     if constexpr (is_narrow<T>) kernel.on_tensor_cores();
 }

@@ -260,6 +260,7 @@ inline void declare_forward(KernelDeclaration& kernel) {
 }
 inline void declare_gradient(KernelDeclaration& kernel) {
     kernel.on_tensor_cores()
+        .contiguous()
         .storage("y", DType::bf16)
         .where("c", multiple_of(8))
         .where("k", multiple_of(8));

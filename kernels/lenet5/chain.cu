@@ -19,4 +19,4 @@ void launch(const Pass& call) {
 GRADVERIFY_KERNEL(Forward, "chain", launch<Forward>).workspace(forward_workspace);
 GRADVERIFY_KERNEL(Backward, "chain", launch<Backward>);
 GRADVERIFY_KERNEL(LogitsForward, "chain", launch<LogitsForward>);
-GRADVERIFY_KERNEL(LogitsBackward, "chain", launch<LogitsBackward>);
+GRADVERIFY_KERNEL(LogitsBackward, "chain", launch<LogitsBackward>).contiguous();
