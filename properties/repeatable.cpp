@@ -26,13 +26,22 @@ std::vector<Expected> near_first(const CaseContext& context, const CallResult& f
     return expected;
 }
 
+/// The elements in the opposite order; ascending ones mirrored, so that they ascend as well.
+void reverse(Array<double>& array, const TensorSpec& tensor, const Problem& problem) {
+    std::ranges::reverse(array.data);
+    if (tensor.arrangement != Arrangement::ascending && tensor.arrangement != Arrangement::offsets)
+        return;
+    const ValueDomain range = tensor.domain_at(problem);
+    for (double& element : array.data) element = range.lowest + range.highest - element;
+}
+
 /// Other values, so that leftovers show; where not every number is one, its own in another order.
 std::vector<Array<double>> other_inputs(const CaseContext& context,
                                         std::vector<Array<double>> inputs) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const TensorSpec& tensor = context.op().tensor_named(context.pass().inputs[i]);
         if (tensor.domain || context.op().is_output(context.pass().inputs[i]))
-            std::ranges::reverse(inputs[i].data);
+            reverse(inputs[i], tensor, context.problem());
         else
             for (double& element : inputs[i].data) element = -3.0 * element;
     }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "properties/tests/made_case.hpp"
 
@@ -102,6 +103,29 @@ TEST_CASE("between the calls is one on inputs that are times -3, or another orde
     CHECK(outcome.verdict == Verdict::passed);
     const std::vector<double> own{1, 3, 4, 5, 2, 4, 6, 6}, other{-3, 4, 6, -15, -6, 3, 4, -18};
     CHECK(seen == std::vector{own, own, other, own});
+}
+
+TEST_CASE("offsets are mirrored between the calls, and still are offsets") {
+    const Operator parts = declare_operator("shifted_offsets")
+                               .parameter("total", {.minimum = 0})
+                               .parameter("parts")
+                               .input("offsets", {one_more_than("parts")}, offsets_to("total"))
+                               .input("x", {one_more_than("parts")})
+                               .output("y", {one_more_than("parts")})
+                               .forward([]<class T>(const ForwardCall<T>& call) {
+                                   for (std::int64_t i = 0; i < call.output("y").size(0); ++i)
+                                       call.output("y")(i) =
+                                           call.input("offsets")(i) + call.input("x")(i);
+                               });
+    std::vector<double> of_third_call;
+    const Script reads = [&](const ScriptedElement& element) {
+        if (element.call == 2) of_third_call.push_back(element.inputs[0]);
+        return element.inputs[0] + element.inputs[1];
+    };
+    CHECK(testing::outcome_of(repeatable, parts, same_bits, reads,
+                              "total=5,parts=2:data=offsets[1]=2")
+              .verdict == Verdict::passed);
+    CHECK(of_third_call == std::vector<double>{0.0, 3.0, 5.0});
 }
 
 }  // namespace gradverify
