@@ -7,8 +7,8 @@
 
 using at::Tensor;
 using Maybe = c10::optional<Tensor>;
-using Forward = gradverify::Pass<"causal_conv1d", "forward">;
-using Backward = gradverify::Pass<"causal_conv1d", "backward">;
+using Forward = gradverify::Pass<"causal_conv1d_fn", "forward">;
+using Backward = gradverify::Pass<"causal_conv1d_fn", "backward">;
 
 static void forward(const Forward& call) {
     const auto t = [&](const char* name) { return call.tensor(name).tensor(); };

@@ -20,7 +20,7 @@ static void forward(const ForwardCall<T>& call) {
 }
 
 static Operator describe() {
-    return declare_operator("causal_conv1d")
+    return declare_operator("causal_conv1d_fn")
         .parameter("b")
         .parameter("d")
         .parameter("l")
