@@ -12,7 +12,8 @@ namespace {
 template <class T>
 void forward(const ForwardCall<T>& call) {
     const auto x = call.input("x"), weight = call.input("weight"), bias = call.input("bias");
-    const auto initial = call.input("initial_states"), final = call.output("final_states");
+    const auto initial = call.input("initial_states");
+    const auto y = call.output("y"), final = call.output("final_states");
     const auto offsets = call.indices("cu_seqlens");
     const std::int64_t before = weight.size(1) - 1;
     const bool has_silu = call.parameter("silu") == 1;
@@ -25,7 +26,7 @@ void forward(const ForwardCall<T>& call) {
             for (std::int64_t t = 0; t < length; ++t) {
                 T sum = bias(c);
                 for (std::int64_t i = 0; i <= before; ++i) sum += weight(c, i) * history(t + i);
-                call.output("y")(offsets(s) + t, c) = has_silu ? sum * sigmoid(sum) : sum;
+                y(offsets(s) + t, c) = has_silu ? sum * sigmoid(sum) : sum;
             }
             for (std::int64_t i = 0; i < before; ++i) final(s, c, i) = history(length + i);
         }

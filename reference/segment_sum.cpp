@@ -24,7 +24,8 @@ Operator describe() {
         .benchmark("total=65536,parts=512,width=256")
         .forward([]<class T>(const ForwardCall<T>& call) {
             const auto offsets = call.indices("offsets");
-            const auto x = call.input("x"), y = call.output("y");
+            const auto x = call.input("x");
+            const auto y = call.output("y");
             for (std::int64_t p = 0; p < y.size(0); ++p)
                 for (std::int64_t t = offsets(p); t < offsets(p + 1); ++t)
                     for (std::int64_t j = 0; j < y.size(1); ++j) y(p, j) += x(t, j);
