@@ -44,7 +44,7 @@ mamba() {
     local at
     at=$(fetch state-spaces/mamba e9594ce1c732d97440f0332fdc43170a2294dbfa)/csrc/selective_scan
     check "$at/selective_scan_fwd_fp32.cu" "$at/selective_scan_bwd_fp32_real.cu" \
-        "$glue/selective_scan_operator.cpp" "$glue/mamba.cu" --include "$at" "$@"
+        "$glue/mamba.cu" --include "$at" "$@"
 }
 
 causal_conv1d() {

@@ -35,20 +35,34 @@ using Maybe = c10::optional<Tensor>;
 using Forward = gradverify::Pass<"selective_scan", "forward">;
 using Backward = gradverify::Pass<"selective_scan", "backward">;
 
+static Maybe gate(const auto& call) {
+    if (call.size("gated") == 1) return call.tensor("z").tensor();
+    return {};
+}
 static std::vector<Tensor> scan(const auto& call) {
     const auto t = [&](const char* name) { return call.tensor(name).tensor(); };
-    return selective_scan_fwd(t("u"), t("delta"), t("A"), t("B"), t("C"), t("D"), {},
-                              t("delta_bias"), call.size("softplus") == 1);
+    return selective_scan_fwd(t("u"), t("delta"), t("A"), t("B"), t("C"), t("D"), gate(call),
+                              t("delta_bias"), call.size("delta_softplus") == 1);
 }
-static void forward(const Forward& call) { call.tensor("y").tensor().copy_(scan(call)[0]); }
+// The output before the gate, what is saved, and the output behind it where there is one.
+static void forward(const Forward& call) {
+    call.tensor("y").tensor().copy_(scan(call)[call.size("gated") == 1 ? 2 : 0]);
+}
 static void backward(const Backward& call) {
     const auto t = [&](const char* name) { return call.tensor(name).tensor(); };
-    Maybe none;
+    const bool is_gated = call.size("gated") == 1;
+    const std::vector<Tensor> saved = scan(call);
+    Maybe out, none;
+    if (is_gated) out = saved[0];
     const std::vector<Tensor> gradients = selective_scan_bwd(
-        t("u"), t("delta"), t("A"), t("B"), t("C"), t("D"), none, t("delta_bias"), t("dy"),
-        scan(call)[1], none, none, call.size("softplus") == 1, false);
+        t("u"), t("delta"), t("A"), t("B"), t("C"), t("D"), gate(call), t("delta_bias"), t("dy"),
+        saved[1], out, none, call.size("delta_softplus") == 1, false);
     const char* const names[] = {"du", "ddelta", "dA", "dB", "dC", "dD", "ddelta_bias"};
     for (std::size_t i = 0; i < std::size(names); ++i) t(names[i]).copy_(gradients[i]);
+    if (is_gated)
+        t("dz").copy_(gradients[std::size(names)]);
+    else
+        t("dz").zero_();
 }
 GRADVERIFY_KERNEL(Forward, "mamba", forward).where("n", gradverify::between(1, 256));
 // Sums over samples are by atomics.
