@@ -256,6 +256,7 @@ TEST_CASE("the largest of some values is the first of equal ones; within roundin
 
 TEST_CASE("a whole number is an index, unless rounding may make it another; any other is not") {
     const ScopedDecisions decisions;
+    CHECK(detached(Dual(-1.5, 1.0)) == -1.5);
     CHECK(index_of(3.0) == 3);
     CHECK(index_of(floor(Dual(-1.5, 1.0))) == -2);
     CHECK_THROWS_WITH(index_of(1.5),

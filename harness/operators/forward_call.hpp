@@ -53,6 +53,13 @@ bool isnan(const T& value) {
     return std::isnan(detail::plain_value(value));
 }
 
+/// The value as a plain number, without slope and error: for a shift that cancels out, as the
+/// largest term of a log-sum-exp, whose way to the result a gradient's bound would count twice.
+template <class T>
+double detached(const T& value) {
+    return detail::plain_value(value);
+}
+
 /// The whole number that a value holds, mostly behind floor() or rint(), as an index. Where
 /// rounding may carry what it is made of over a jump, either index is right, and has no bound.
 /// **Errors** std::invalid_argument for any other number.
