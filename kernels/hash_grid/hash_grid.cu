@@ -173,6 +173,11 @@ void vectors(const Forward& call) {
     if (grids.features == 4) launch_vectors<4>(call, grids);
 }
 
+bool fits_vectors(const gradverify::Problem& problem) {
+    const std::int64_t features = problem.scalar("features");
+    return features == 1 || features == 2 || features == 4;
+}
+
 /// A thread for each feature of each row of each level.
 __global__ void gather_dtable(Grids grids, const float* dy, float* dtable) {
     const long long i = thread_in_grid();
@@ -262,9 +267,7 @@ GRADVERIFY_KERNEL(Forward, "naive", naive).with(declare_elements_on_stream<float
 GRADVERIFY_KERNEL(Forward, "vectors", vectors)
     .with(declare_elements_on_stream<float>)
     .aligned_to(16)
-    .only_if("1, 2 or 4 features", [](const gradverify::Problem& p) {
-        return p.scalar("features") == 1 || p.scalar("features") == 2 || p.scalar("features") == 4;
-    });
+    .only_if("1, 2 or 4 features", fits_vectors);
 GRADVERIFY_KERNEL(Backward, "gather", gather).with(declare_elements_on_stream<float>);
 GRADVERIFY_KERNEL(Backward, "scatter", scatter)
     .with(declare_elements_on_stream<float>)
