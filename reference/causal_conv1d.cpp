@@ -16,7 +16,6 @@ void forward(const ForwardCall<T>& call) {
     const auto y = call.output("y"), final = call.output("final_states");
     const auto offsets = call.indices("cu_seqlens");
     const std::int64_t before = weight.size(1) - 1;
-    const bool has_silu = call.parameter("silu") == 1;
     for (std::int64_t s = 0; s < initial.size(0); ++s)
         for (std::int64_t c = 0; c < x.size(1); ++c) {
             const std::int64_t length = offsets(s + 1) - offsets(s);
@@ -26,7 +25,7 @@ void forward(const ForwardCall<T>& call) {
             for (std::int64_t t = 0; t < length; ++t) {
                 T sum = bias(c);
                 for (std::int64_t i = 0; i <= before; ++i) sum += weight(c, i) * history(t + i);
-                y(offsets(s) + t, c) = has_silu ? sum * sigmoid(sum) : sum;
+                y(offsets(s) + t, c) = call.parameter("silu") == 1 ? sum * sigmoid(sum) : sum;
             }
             for (std::int64_t i = 0; i < before; ++i) final(s, c, i) = history(length + i);
         }
