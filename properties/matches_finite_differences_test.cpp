@@ -44,6 +44,12 @@ void near_slope(const PassCall& call) {
     Elements(call, "dx").set(0, 2.0 * Elements(call, "x")[0] + ulps * 0x1p-23);
 }
 
+/// The slope of x + x, off by so many ulps of 1.
+template <int ulps>
+void near_two(const PassCall& call) {
+    Elements(call, "dx").set(0, 2.0 + ulps * 0x1p-23);
+}
+
 void one_off(const PassCall& call) {
     run_dot_product(call);
     Elements(call, "dw").add(0, 1.0);
@@ -149,6 +155,23 @@ TEST_CASE("a kernel may be off its reference by hand, and that off the derived o
     // Two roundings for each are 3 ulps, and one rounding more 0.75.
     CHECK(said(outcome_of(near_slope<2>)) == right);
     CHECK(outcome_of(near_slope<4>).verdict == Verdict::failed);
+}
+
+TEST_CASE("a reference by hand may lose more than any formula that is derived does") {
+    const Operator op = elementwise([]<class T>(const T& x) { return x + x; }, "twice")
+                            .gradient("grad_x", {"dy", "x"}, {"dx"},
+                                      by_element([](const auto& in, const auto& out) {
+                                          out("dx") = (2.0 * in("dy") + in("x")) - in("x");
+                                      }));
+    const auto outcome_of = [&](KernelDeclaration::Thunk thunk, DType dtype) {
+        return run_among({host_kernel("twice.grad_x/near", thunk).storage(dtype)}, property,
+                         "n=1:data=dy[0]=1,x[0]=1023.1", op);
+    };
+    // The roundings at 1024 are hundreds of ulps, in double its own, too.
+    CHECK(said(outcome_of(near_two<200>, DType::f32)) == right);
+    CHECK(outcome_of(near_two<20000>, DType::f32).verdict == Verdict::failed);
+    CHECK(said(outcome_of(near_two<0>, DType::f64)) == right);
+    CHECK(outcome_of(near_two<1>, DType::f64).verdict == Verdict::failed);
 }
 
 TEST_CASE("an element too large for its type may be anything, the others may not") {

@@ -207,9 +207,9 @@ std::vector<Array<Bounded>> Oracle::stored(Formula formula, bool saturates) {
 std::vector<Array<Bounded>> Oracle::bounded() {
     if (!pass_of_any_formula()) return stored(Formula::operators, false);
     auto outputs = stored(Formula::any, false);
-    if (pass_of_any_formula() == &subject_.pass() || subject_.declaration().roundings.empty())
-        return outputs;
-    // A reference by hand may name numbers that the derived one, which has any formula, lacks.
+    if (pass_of_any_formula() == &subject_.pass()) return outputs;
+    // A reference by hand may be a formula that loses more than any that was derived, and name
+    // numbers that the derived one lacks.
     const auto others = stored(Formula::operators, false);
     for (std::size_t i = 0; i < outputs.size(); ++i)
         for (std::size_t j = 0; j < outputs[i].data.size(); ++j) {
