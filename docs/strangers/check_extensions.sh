@@ -67,6 +67,14 @@ apex_masked_softmax() {
         "$glue/apex_masked_softmax.cu" --include "$at" --include "$at/megatron" "$@"
 }
 
+# Its CPU path asks for OpenMP, unless its own macro says no.
+warp_transducer() {
+    local at
+    at=$(fetch HawkAaron/warp-transducer f546575109111c455354861a0567c8aa794208a2)
+    check "$at/src/rnnt_entrypoint.cu" "$glue/rnnt_loss_operator.cpp" "$glue/warp_transducer.cu" \
+        --include "$at/include" --define RNNT_DISABLE_OMP "$@"
+}
+
 # Each file has a `main` and functions of the same names, so each is checked by itself.
 llm_c() { # FILE|all [OPTION...]
     local file=$1 at options=() operator=$1
@@ -96,11 +104,12 @@ llm_c() { # FILE|all [OPTION...]
 check() { "${GRADVERIFY:-gradverify}" check --device "$device" "$@"; }
 
 case ${1:-} in
-    flash_attention_2 | mamba | causal_conv1d | apex_layer_norm | apex_masked_softmax | llm_c) "$@" ;;
+    flash_attention_2 | mamba | causal_conv1d | apex_layer_norm | apex_masked_softmax | \
+        warp_transducer | llm_c) "$@" ;;
     *)
         sed -n '3,8s/^# \{0,1\}//p' "$0" >&2
         echo "NAME: flash_attention_2 HEAD, mamba, causal_conv1d, apex_layer_norm, apex_masked_softmax," \
-            "llm_c FILE, llm_c all" >&2
+            "warp_transducer, llm_c FILE, llm_c all" >&2
         exit 2
         ;;
 esac
