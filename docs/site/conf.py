@@ -23,7 +23,13 @@ NAVIGATION = {
         "docs/glossary",
     ],
     "Gallery of operators": ["docs/convolution", "docs/lenet5"],
-    "Museum of bugs": ["docs/found", "docs/strangers", "docs/seeded-bugs", "docs/results"],
+    "Museum of bugs": [
+        "docs/museum",
+        "docs/found",
+        "docs/strangers",
+        "docs/seeded-bugs",
+        "docs/results",
+    ],
     "Work on gradverify": ["docs/architecture", "docs/development", "CHANGELOG"],
 }
 # Pages below a page.

@@ -112,13 +112,13 @@ int measure_all(const Rows& known) {
         for (const SeededBug& bug : every_seeded_bug()) {
             const auto row = row_of(bug, device);
             if (!row || is_measured(known, bug, device)) continue;
-            const Measured measured = measure(bug, *row);
+            const BugCell cell = measure_bug(bug, device);
             TableRow line{bug.kernel, bug.property, bug.smallest};
-            line.cells[column_of(device)] = cell_of(measured);
+            line.cells[column_of(device)] = cell.text;
             std::cout << line.line() << std::endl;
-            if (!measured.elsewhere.empty())
-                std::cerr << bug.kernel << " also ended at " << measured.elsewhere << "\n";
-            all_well &= measured.killed >= seeds - 1 && measured.at_smallest == measured.killed;
+            if (!cell.elsewhere.empty())
+                std::cerr << bug.kernel << " also ended at " << cell.elsewhere << "\n";
+            all_well &= cell.is_well;
         }
     return all_well ? 0 : 1;
 }
@@ -186,6 +186,13 @@ int usage() {
 }
 
 }  // namespace
+
+BugCell measure_bug(const SeededBug& bug, const std::string& device) {
+    const Measured measured = measure(bug, row_of(bug, device).value());
+    return {.text = cell_of(measured),
+            .elsewhere = measured.elsewhere,
+            .is_well = measured.killed >= seeds - 1 && measured.at_smallest == measured.killed};
+}
 
 int bug_table_main(std::span<const std::string> arguments) {
     const std::string mode = arguments.empty() ? "" : arguments[0];
