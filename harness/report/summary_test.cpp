@@ -113,12 +113,10 @@ TEST_CASE("kernels that take a cotangent for contiguous are named in one line") 
         result_of("tree_reduction", "stays_in_bounds", Verdict::passed)};
     CHECK_FALSE(contains(summary_of(results), "contiguous"));
     for (RowResult& result : results) result.contiguous_alone = "dy";
-    CHECK(contains(summary_of(results),
-                   "only for contiguous dy: toy.forward/plain, toy.forward/tree_reduction; "
-                   "frameworks give\n"
-                   "  sliced and expanded ones, too: declare .contiguous(\"dy\"), or go by strides "
-                   "and declare\n"
-                   "  .strided()\n"));
+    CHECK(contains(summary_of(results), R"(
+only for contiguous dy: toy.forward/plain, toy.forward/tree_reduction; frameworks give sliced and
+  expanded ones, too: declare .contiguous("dy"), or go by strides and declare .strided()
+)"));
     CHECK(are_well(results));
 }
 

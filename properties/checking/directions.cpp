@@ -27,7 +27,9 @@ constexpr std::size_t gradients_by_values = 3;
 constexpr double first_step = 0.0625, last_step = 0x1p-24, step_ratio = 16.0;
 // A derivative may change by this share over a step: its mean over the step, which a difference
 // equals, is then known from five points (Boole's rule) far more closely.
-constexpr double change_share = 0.01, disagreement_share = 1e-3;
+// A step of the derivative between two of the points, as of one unit among many that turns, moves
+// that mean by no more than a share of the step.
+constexpr double change_share = 0.01, disagreement_share = 1e-3, turning_share = 0.2;
 // The rounding of the function's values; differences show a random part of it.
 constexpr double rounding_share = 0x1p-36, seen_rounding_factor = 100.0;
 
@@ -113,9 +115,10 @@ std::optional<Difference> difference_over(const Line& line, const Array<double>&
         rounding_share * (here.magnitude + line.size_on_the_way()) +
         seen_rounding_factor * std::max(rounding_seen(line, direction, -step, *ends[0]),
                                         rounding_seen(line, direction, step, *ends[1]));
-    return Difference{.value = (ends[1]->value - ends[0]->value) / (2.0 * step),
-                      .derivative = mean,
-                      .off = disagreement_share * size + rounding / step};
+    return Difference{
+        .value = (ends[1]->value - ends[0]->value) / (2.0 * step),
+        .derivative = mean,
+        .off = disagreement_share * size + turning_share * (most - least) + rounding / step};
 }
 
 struct Sides {
