@@ -36,9 +36,11 @@ Holds distinct_indices_below(const std::string& parameter, DType dtype) {
 Holds permutation_of(const std::string& parameter, DType dtype) {
     return arranged(indices_below(parameter, dtype), Arrangement::permutation);
 }
-static std::function<ValueDomain(const Problem&)> up_to(const std::string& parameter) {
-    return [parameter](const Problem& problem) {
-        return ValueDomain{0.0, static_cast<double>(problem.scalar(parameter))};
+static std::function<ValueDomain(const Problem&)> up_to(const std::string& parameter,
+                                                        std::int64_t least = 0) {
+    return [parameter, least](const Problem& problem) {
+        return ValueDomain{static_cast<double>(least),
+                           static_cast<double>(problem.scalar(parameter))};
     };
 }
 Holds offsets_to(const std::string& parameter, DType dtype) {
@@ -47,9 +49,9 @@ Holds offsets_to(const std::string& parameter, DType dtype) {
     return holds;
 }
 
-Holds lengths_up_to(const std::string& parameter, DType dtype) {
+Holds lengths_up_to(const std::string& parameter, std::int64_t least, DType dtype) {
     Holds holds = indices_below(parameter, dtype);
-    holds.domain = up_to(parameter);
+    holds.domain = up_to(parameter, least);
     return holds;
 }
 

@@ -103,8 +103,8 @@ Holds permutation_of(const std::string& parameter, DType dtype = DType::i32);
 /// Where the parts of a whole begin, and where the last one ends: from 0, ascending, to the
 /// parameter's value. Parts may be empty. A row is `{one_more_than("parts")}` long.
 Holds offsets_to(const std::string& parameter, DType dtype = DType::i32);
-/// How many of `parameter` rows are used, from 0 to all; see OperatorDeclaration::padded.
-Holds lengths_up_to(const std::string& parameter, DType dtype = DType::i32);
+/// How many of `parameter` rows are used, from `least` to all; see OperatorDeclaration::padded.
+Holds lengths_up_to(const std::string& parameter, std::int64_t least = 0, DType dtype = DType::i32);
 /// 0 or 1.
 Holds mask(DType dtype = DType::u8);
 /// Whole numbers from `lowest` to `highest`.

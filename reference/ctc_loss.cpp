@@ -45,7 +45,6 @@ T alignments(const ForwardCall<T>& call, std::int64_t n, std::int64_t first, std
 }
 
 Operator describe() {
-    const auto lengths = [](const Problem& p) { return ValueDomain{0.0, 1.0 * p.scalar("t")}; };
     return declare_operator("ctc_loss")
         .parameter("t")
         .parameter("n")
@@ -58,7 +57,8 @@ Operator describe() {
         .input("logits", {"t", "n", "c"})
         .input("targets", {"labels"}, indices_below("c"))
         .input("target_offsets", {one_more_than("n")}, offsets_to("labels"))
-        .input("input_lengths", {"n"}, {DType::i32, false, lengths})
+        .input("input_lengths", {"n"}, lengths_up_to("t"))
+        .padded("logits", "input_lengths", 0)
         .output("loss", {"n"})
         .typical("t", 1, 40)
         .typical("c", 1, 32)

@@ -31,15 +31,20 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 4> extension_headers{"torch/", "ATen/", "c10/",
                                                             "harness/torch.hpp"};
 
-/// Whether one of the other files includes this one, so that it is not built by itself.
-bool is_included(const std::string& file, const std::vector<std::string>& files) {
-    const std::string name = fs::path(file).filename();
-    return std::ranges::any_of(files, [&](const std::string& other) {
-        if (other == file) return false;
-        const std::string text = read_file(other).value_or("");
+/// Whether one of the other files includes this one, so that it is not built by itself: it is
+/// looked for as compilers do, beside that file, then where they are told to.
+bool is_included(const fs::path& file, const UserFiles& given) {
+    return std::ranges::any_of(given.files, [&](const fs::path& other) {
+        std::vector<fs::path> folders{other.parent_path()};
+        folders.insert(folders.end(), given.includes.begin(), given.includes.end());
+        const std::string text = read_file(other.string()).value_or("");
         return std::ranges::any_of(split(text, '\n'), [&](std::string_view line) {
-            const auto included = included_in(line);
-            return included && fs::path(included->substr(1)).filename() == name;
+            const std::string included = included_in(line).value_or("");
+            if (included.empty()) return false;
+            const auto found = std::ranges::find_if(folders, [&](const fs::path& folder) {
+                return fs::is_regular_file(folder / included.substr(1));
+            });
+            return found != folders.end() && fs::equivalent(*found / included.substr(1), file);
         });
     });
 }
@@ -74,7 +79,7 @@ std::vector<std::string> absolute(std::vector<std::string> paths) {
 std::string project_of(const UserFiles& given) {
     std::vector<std::string> files;
     std::ranges::copy_if(given.files, std::back_inserter(files),
-                         [&](const std::string& file) { return !is_included(file, given.files); });
+                         [&](const std::string& file) { return !is_included(file, given); });
     std::string text =
         "cmake_minimum_required(VERSION 3.25)\n"
         "project(user_files LANGUAGES CXX)\n"

@@ -131,6 +131,12 @@ expect 0 out 'leaky_backward as a kernel of leaky_relu.grad_x' \
 expect 1 out '^FAILED leaky_relu.grad_x/leaky_backward' \
     check leaky.cu leaky_glue.cu leaky_relu.cpp --device cpu --cases 20
 
+# A file that another includes has the name of one that is to be built.
+mkdir theirs && cp leaky.cu theirs/leaky_relu.cpp
+sed 's|^#include .*leaky\.cu.*|#include "theirs/leaky_relu.cpp"|' leaky_glue.cu >alike_glue.cu
+expect 1 out '^FAILED leaky_relu.grad_x/leaky_backward' \
+    check theirs/leaky_relu.cpp alike_glue.cu leaky_relu.cpp --device cpu --cases 20
+
 # Names that another file has taken.
 cp leaky_relu.cpp other.cpp
 expect 2 err 'operator leaky_relu is registered twice: .*leaky_relu.cpp:[0-9]+ and .*other.cpp:[0-9]+' \

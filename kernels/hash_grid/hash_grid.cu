@@ -33,6 +33,12 @@ struct Level {
     unsigned resolution;
 };
 
+/// What an axis's coordinate is multiplied by in a hash. As an array, nvcc 13.0 takes a wrong
+/// element of it where it optimises: hash_grid.forward/naive failed on a GPU at rows=2,base=3.
+__device__ constexpr unsigned prime_of(int axis) {
+    return axis == 0 ? 1u : axis == 1 ? 2654435761u : 805459861u;
+}
+
 /// The cell of a grid that a position lies in, and where in it.
 struct Cell {
     unsigned first[most_dims];
@@ -92,7 +98,6 @@ struct Grids {
     }
     /// The row of a corner: its number in the grid if that fits into the table, else a hash.
     __device__ long long row_of(const Cell& cell, int corner, unsigned resolution) const {
-        constexpr unsigned primes[most_dims] = {1u, 2654435761u, 805459861u};
         unsigned long long dense = 0, stride = 1;
         unsigned hash = 0;
         for (int axis = 0; axis < dims; ++axis) {
@@ -101,7 +106,7 @@ struct Grids {
                 dense += at * stride;
                 stride *= resolution;
             }
-            hash ^= at * primes[axis];
+            hash ^= at * prime_of(axis);
         }
         const bool is_dense = stride <= static_cast<unsigned long long>(rows);
         return static_cast<long long>(is_dense ? dense : hash) % rows;

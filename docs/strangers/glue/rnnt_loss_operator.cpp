@@ -126,15 +126,6 @@ static void backward(const ForwardCall<T>& call) {
     }
 }
 
-/// Whole numbers up to a parameter's value.
-static Holds counts_to(const std::string& parameter, double lowest) {
-    Holds holds = whole_numbers(0, 1);
-    holds.domain = [=](const Problem& problem) {
-        return ValueDomain{lowest, static_cast<double>(problem.scalar(parameter))};
-    };
-    return holds;
-}
-
 static Operator describe() {
     return declare_operator("rnnt_loss")
         .parameter("b")
@@ -144,8 +135,8 @@ static Operator describe() {
         .parameter("last_is_blank", {.default_value = 0, .minimum = 0, .maximum = 1})
         .input("logits", {"b", "t", one_more_than("u"), "v"}, numbers_between(-20.0, 20.0))
         .input("labels", {"b", "u"}, indices_below("v"))
-        .input("frames", {"b"}, counts_to("t", 1.0))
-        .input("lengths", {"b"}, counts_to("u", 0.0))
+        .input("frames", {"b"}, lengths_up_to("t", 1))
+        .input("lengths", {"b"}, lengths_up_to("u"))
         .output("loss", {})
         .saved("costs", {"b"})
         .typical("t", 1, 40)
