@@ -47,7 +47,7 @@ Operator describe() {
         .output("new_param", {"total"})
         .output("new_exp_avg", {"total"})
         .output("new_exp_avg_sq", {"total"})
-        .typical("total", 1, 1024)
+        .typical("total", 1, 4096)
         .typical("tensors", 1, 8)
         .benchmark("total=134217728,tensors=300")
         .forward([]<class T>(const ForwardCall<T>& call) { forward(call); });

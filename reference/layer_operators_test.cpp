@@ -89,7 +89,8 @@ TEST_CASE("scatter_add and scatter_amax reduce into the row of each index") {
     const Named values{{"x", {1, 2, 3, 4}},
                        {"src", {10, 20, 30, 0, 50, 60}},
                        {"index", {0, 1, 0, 0, 1, 1}},
-                       {"dy", {5, 6, 7, 8}}};
+                       {"dy", {5, 6, 7, 8}},
+                       {"y", {30, 2, 50, 60}}};
     CHECK(run("scatter_add", "forward", problem, values)[0] == Numbers{41, 2, 53, 84});
     CHECK(run("scatter_amax", "forward", problem, values)[0] == Numbers{30, 2, 50, 60});
     const auto sums = run("scatter_add", "backward", problem, values);

@@ -3,6 +3,8 @@
 // row that each one's index names, together with what was there. Many may name one row.
 //
 //   y[o,index[o,k,i],i] = x[o,index[o,k,i],i] + src[o,k,i], or the larger of the two
+//
+// A maximum's gradient is written by hand: all that are equal to it have equal shares.
 #include "harness/declare_operator.hpp"
 
 namespace gradverify {
@@ -20,6 +22,29 @@ void reduce(const ForwardCall<T>& call, const auto& combined) {
                 T& result = y(o, index(o, k, i), i);
                 result = combined(result, src(o, k, i));
             }
+}
+
+template <class T>
+void share_alike(const ForwardCall<T>& call) {
+    const auto x = call.input("x"), src = call.input("src"), y = call.input("y");
+    const auto grad = call.input("dy"), index = call.input("index");
+    const std::int64_t k = src.size(1), inner = src.size(2);
+    const auto result_of = [&](std::int64_t source) {
+        return (source / (k * inner) * y.size(1) + index_of(index.flat(source))) * inner +
+               source % inner;
+    };
+    std::vector<double> counts(static_cast<std::size_t>(y.elements()));
+    const auto count = [&](std::int64_t r) -> double& {
+        return counts[static_cast<std::size_t>(r)];
+    };
+    for (std::int64_t r = 0; r < y.elements(); ++r) count(r) = x.flat(r) == y.flat(r) ? 1.0 : 0.0;
+    for (std::int64_t s = 0; s < src.elements(); ++s)
+        if (src.flat(s) == y.flat(result_of(s))) count(result_of(s)) += 1.0;
+    for (std::int64_t r = 0; r < y.elements(); ++r)
+        if (x.flat(r) == y.flat(r)) call.output("dx").flat(r) = grad.flat(r) / count(r);
+    for (std::int64_t s = 0; s < src.elements(); ++s)
+        if (const std::int64_t r = result_of(s); src.flat(s) == y.flat(r))
+            call.output("dsrc").flat(s) = grad.flat(r) / count(r);
 }
 
 OperatorDeclaration scatter(const char* name) {
@@ -55,7 +80,11 @@ Operator scatter_amax() {
         .forward([]<class T>(const ForwardCall<T>& call) {
             reduce(call, [](const T& a, const T& b) { return max(a, b); });
         })
-        .gradient("backward", {"dy", "x", "src", "index", "y"}, {"dx", "dsrc"});
+        .piecewise_linear()
+        .exact_if("at most two may be equal", [](const Problem& p) { return p.scalar("k") <= 1; })
+        .branches_decide()
+        .gradient("backward", {"dy", "x", "src", "index", "y"}, {"dx", "dsrc"},
+                  []<class T>(const ForwardCall<T>& call) { share_alike(call); });
 }
 
 GRADVERIFY_OPERATOR(scatter_add);

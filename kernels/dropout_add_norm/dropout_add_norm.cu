@@ -164,7 +164,8 @@ void backward(const Backward& call) {
 
 constexpr int threads = 128;
 
-/// The sums of a row lie in shared memory, so that they are rounded only when they are stored.
+/// The sums of a row lie in shared memory, so that they are rounded only when they are stored. A
+/// thread writes its elements of the next row when all have read this one for its squares.
 template <int count, class T>
 __global__ void normalise_rows(Dropout dropout, const T* x, const T* residual, const T* weight,
                                const T* bias, T* y, T* z, float* means, float* rstds,
@@ -199,7 +200,6 @@ __global__ void normalise_rows(Dropout dropout, const T* x, const T* residual, c
                                               static_cast<float>(of_bias.at[k]));
             pack_at<count>(y + r * width + j) = result;
         }
-        __syncthreads();  // the next row is written where this one is read
         if (threadIdx.x > 0) continue;
         means[r] = mean;
         rstds[r] = rstd;
