@@ -22,7 +22,7 @@ NAVIGATION = {
         "docs/api",
         "docs/glossary",
     ],
-    "Gallery of operators": ["docs/convolution", "docs/lenet5"],
+    "Gallery of operators": ["docs/gallery", "docs/convolution", "docs/lenet5"],
     "Museum of bugs": [
         "docs/museum",
         "docs/found",
