@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "harness/registry/registry.hpp"
 #include "harness/report/failure.hpp"
@@ -15,6 +16,12 @@
 #include "properties/suite/suite.hpp"
 
 namespace gradverify::testing {
+
+/// Whether a kernel is a seeded bug or a piece of the museum, by its name.
+inline bool is_wrong_on_purpose(std::string_view kernel) {
+    return kernel.find("/bug_") != std::string_view::npos ||
+           kernel.find("/museum_") != std::string_view::npos;
+}
 
 /// Runs a case on the cpu device; rest: its problem and data, as printed cases have them.
 inline Outcome run(const std::string& kernel, const std::string& property,
