@@ -164,11 +164,15 @@ std::string contiguous_lines(const std::vector<RowRecord>& records) {
         if (!record.contiguous_alone.empty())
             kernels[record.contiguous_alone].insert(record.kernel);
     std::string text;
+    // Of several cotangents the declaration without a name is meant.
+    const auto declared = [](const std::string& tensors) {
+        return tensors.find(',') == std::string::npos ? '"' + tensors + '"' : std::string();
+    };
     for (const auto& [tensors, names] : kernels)
         text += wrapped(fmt::format("only for contiguous {}: {}; frameworks give sliced and "
-                                    "expanded ones, too: declare .contiguous(\"{}\"), or go by "
+                                    "expanded ones, too: declare .contiguous({}), or go by "
                                     "strides and declare .strided()",
-                                    tensors, fmt::join(names, ", "), tensors),
+                                    tensors, fmt::join(names, ", "), declared(tensors)),
                         2) +
                 "\n";
     return text;

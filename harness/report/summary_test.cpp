@@ -117,6 +117,9 @@ TEST_CASE("kernels that take a cotangent for contiguous are named in one line") 
 only for contiguous dy: toy.forward/plain, toy.forward/tree_reduction; frameworks give sliced and
   expanded ones, too: declare .contiguous("dy"), or go by strides and declare .strided()
 )"));
+    for (RowResult& result : results) result.contiguous_alone = "dy, dz";
+    CHECK(contains(summary_of(results), "only for contiguous dy, dz: "));
+    CHECK(contains(summary_of(results), "declare .contiguous(), or"));
     CHECK(are_well(results));
 }
 

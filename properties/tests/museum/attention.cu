@@ -145,7 +145,12 @@ void launch_block_for_query(const Backward& call) {
 }  // namespace
 
 GRADVERIFY_KERNEL(Backward, "museum_padded_sums", launch_padded_sums<false>)
-    .workspace(bytes_of_sums);
-GRADVERIFY_KERNEL(Backward, "fixed_padded_sums", launch_padded_sums<true>).workspace(bytes_of_sums);
-GRADVERIFY_KERNEL(Backward, "museum_cleared_after_store", launch_block_for_query<false>);
-GRADVERIFY_KERNEL(Backward, "fixed_cleared_after_store", launch_block_for_query<true>);
+    .workspace(bytes_of_sums)
+    .up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Backward, "fixed_padded_sums", launch_padded_sums<true>)
+    .workspace(bytes_of_sums)
+    .up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Backward, "museum_cleared_after_store", launch_block_for_query<false>)
+    .up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Backward, "fixed_cleared_after_store", launch_block_for_query<true>)
+    .up_to_elements(1 << 30);

@@ -99,7 +99,7 @@ void forward(const Forward& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Backward, "museum_pixel_for_thread", backward<false>);
-GRADVERIFY_KERNEL(Backward, "fixed_pixel_for_thread", backward<true>);
-GRADVERIFY_KERNEL(Forward, "museum_difference_of_squares", forward<false>);
-GRADVERIFY_KERNEL(Forward, "fixed_difference_of_squares", forward<true>);
+GRADVERIFY_KERNEL(Backward, "museum_pixel_for_thread", backward<false>).up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Backward, "fixed_pixel_for_thread", backward<true>).up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Forward, "museum_difference_of_squares", forward<false>).up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Forward, "fixed_difference_of_squares", forward<true>).up_to_elements(1 << 30);

@@ -71,13 +71,19 @@ void launch_rows(const GradWeight& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(GradWeight, "museum_batch_without_barrier", launch_by_batches<false>);
-GRADVERIFY_KERNEL(GradWeight, "fixed_batch_without_barrier", launch_by_batches<true>);
+GRADVERIFY_KERNEL(GradWeight, "museum_batch_without_barrier", launch_by_batches<false>)
+    .up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(GradWeight, "fixed_batch_without_barrier", launch_by_batches<true>)
+    .up_to_elements(1 << 30);
 GRADVERIFY_KERNEL(GradWeight, "museum_padding_of_long_inputs", launch_rows<add_row<false>>)
-    .not_deterministic();
+    .not_deterministic()
+    .up_to_elements(1 << 30);
 GRADVERIFY_KERNEL(GradWeight, "fixed_padding_of_long_inputs", launch_rows<add_row<true>>)
-    .not_deterministic();
+    .not_deterministic()
+    .up_to_elements(1 << 30);
 GRADVERIFY_KERNEL(GradWeight, "museum_last_of_duplicates", launch_rows<set_row<false>>)
-    .not_deterministic();
+    .not_deterministic()
+    .up_to_elements(1 << 30);
 GRADVERIFY_KERNEL(GradWeight, "fixed_last_of_duplicates", launch_rows<set_row<true>>)
-    .not_deterministic();
+    .not_deterministic()
+    .up_to_elements(1 << 30);

@@ -116,9 +116,15 @@ void launch_normalise(const Forward& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Backward, "museum_gamma_by_row", launch_by_tiles<false>);
-GRADVERIFY_KERNEL(Backward, "fixed_gamma_by_row", launch_by_tiles<true>);
-GRADVERIFY_KERNEL(Backward, "museum_rows_of_block_summed", launch_two_rows<false>);
-GRADVERIFY_KERNEL(Backward, "fixed_rows_of_block_summed", launch_two_rows<true>);
-GRADVERIFY_KERNEL(Forward, "museum_variance_in_half", launch_normalise<false>).storage(DType::f16);
-GRADVERIFY_KERNEL(Forward, "fixed_variance_in_half", launch_normalise<true>).storage(DType::f16);
+GRADVERIFY_KERNEL(Backward, "museum_gamma_by_row", launch_by_tiles<false>).up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Backward, "fixed_gamma_by_row", launch_by_tiles<true>).up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Backward, "museum_rows_of_block_summed", launch_two_rows<false>)
+    .up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Backward, "fixed_rows_of_block_summed", launch_two_rows<true>)
+    .up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Forward, "museum_variance_in_half", launch_normalise<false>)
+    .storage(DType::f16)
+    .up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Forward, "fixed_variance_in_half", launch_normalise<true>)
+    .storage(DType::f16)
+    .up_to_elements(1 << 30);

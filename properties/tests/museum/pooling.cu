@@ -96,12 +96,19 @@ void grad_of_mean(const avgpool::GradInput& call) {
 }  // namespace
 
 GRADVERIFY_KERNEL(maxpool::GradInput, "museum_swapped_grid", grad_of_largest<false>)
-    .not_deterministic();
+    .not_deterministic()
+    .up_to_elements(1 << 30);
 GRADVERIFY_KERNEL(maxpool::GradInput, "fixed_swapped_grid", grad_of_largest<true>)
-    .not_deterministic();
-GRADVERIFY_KERNEL(maxpool::Forward, "museum_dilated_from_edge", largest<false>);
-GRADVERIFY_KERNEL(maxpool::Forward, "fixed_dilated_from_edge", largest<true>);
+    .not_deterministic()
+    .up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(maxpool::Forward, "museum_dilated_from_edge", largest<false>)
+    .up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(maxpool::Forward, "fixed_dilated_from_edge", largest<true>)
+    .up_to_elements(1 << 30);
 GRADVERIFY_KERNEL(avgpool::GradInput, "museum_pixel_without_padding",
-                  grad_of_mean<Mistake::pixel_without_padding>);
-GRADVERIFY_KERNEL(avgpool::GradInput, "museum_whole_divisor", grad_of_mean<Mistake::whole_divisor>);
-GRADVERIFY_KERNEL(avgpool::GradInput, "fixed_museum", grad_of_mean<Mistake::none>);
+                  grad_of_mean<Mistake::pixel_without_padding>)
+    .up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(avgpool::GradInput, "museum_whole_divisor", grad_of_mean<Mistake::whole_divisor>)
+    .up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(avgpool::GradInput, "fixed_museum", grad_of_mean<Mistake::none>)
+    .up_to_elements(1 << 30);

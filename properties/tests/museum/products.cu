@@ -103,17 +103,27 @@ void returns_early(const Sums& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(GradInput, "museum_pixels_between_strides", launch_grad_input<OnlyReadPixels>);
-GRADVERIFY_KERNEL(GradInput, "museum_first_plane", first_plane);
-GRADVERIFY_KERNEL(GradInput, "fixed_museum", launch_grad_input<RightConv>);
-GRADVERIFY_KERNEL(Weights, "museum_e5m2_taken_for_e4m3", weights<e4m3>).with(declare_bytes);
-GRADVERIFY_KERNEL(Weights, "fixed_e5m2_taken_for_e4m3", weights<e5m2>).with(declare_bytes);
+GRADVERIFY_KERNEL(GradInput, "museum_pixels_between_strides", launch_grad_input<OnlyReadPixels>)
+    .up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(GradInput, "museum_first_plane", first_plane).up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(GradInput, "fixed_museum", launch_grad_input<RightConv>).up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Weights, "museum_e5m2_taken_for_e4m3", weights<e4m3>)
+    .with(declare_bytes)
+    .up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Weights, "fixed_e5m2_taken_for_e4m3", weights<e5m2>)
+    .with(declare_bytes)
+    .up_to_elements(1 << 30);
 GRADVERIFY_KERNEL(Sums, "museum_cleared_by_another_block", in_one_kernel<false>)
-    .not_deterministic();
-GRADVERIFY_KERNEL(Sums, "fixed_cleared_by_another_block", in_one_kernel<true>).not_deterministic();
+    .not_deterministic()
+    .up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Sums, "fixed_cleared_by_another_block", in_one_kernel<true>)
+    .not_deterministic()
+    .up_to_elements(1 << 30);
 GRADVERIFY_KERNEL(Sums, "museum_empty_total", returns_early<false>)
     .with_empty_problems()
-    .not_deterministic();
+    .not_deterministic()
+    .up_to_elements(1 << 30);
 GRADVERIFY_KERNEL(Sums, "fixed_empty_total", returns_early<true>)
     .with_empty_problems()
-    .not_deterministic();
+    .not_deterministic()
+    .up_to_elements(1 << 30);

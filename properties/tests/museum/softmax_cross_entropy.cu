@@ -65,7 +65,7 @@ void forward(const Forward& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Backward, "museum_upstream_by_row", backward<false>);
-GRADVERIFY_KERNEL(Backward, "fixed_upstream_by_row", backward<true>);
-GRADVERIFY_KERNEL(Forward, "museum_folds_share_a_buffer", forward<false>);
-GRADVERIFY_KERNEL(Forward, "fixed_folds_share_a_buffer", forward<true>);
+GRADVERIFY_KERNEL(Backward, "museum_upstream_by_row", backward<false>).up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Backward, "fixed_upstream_by_row", backward<true>).up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Forward, "museum_folds_share_a_buffer", forward<false>).up_to_elements(1 << 30);
+GRADVERIFY_KERNEL(Forward, "fixed_folds_share_a_buffer", forward<true>).up_to_elements(1 << 30);
