@@ -141,6 +141,20 @@ std::string body_of(const Signature& launcher, const GlueMatch& match, const std
     return text;
 }
 
+/// Declares a variable for each `at::Tensor&`, which takes no temporary, and names it as argument.
+std::string variables_of(const Signature& launcher, std::vector<std::string>& arguments) {
+    std::string text;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const auto& [type, name, has_default] = launcher.parameters[i];
+        if (type.starts_with("const ") || !type.ends_with("Tensor&") ||
+            !arguments[i].ends_with(".tensor()"))
+            continue;
+        text += fmt::format("    at::Tensor {} = {};\n", name, arguments[i]);
+        arguments[i] = name;
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string glue_of(const Operator& op, const Signature& launcher, const GlueMatch& match,
@@ -151,6 +165,7 @@ std::string glue_of(const Operator& op, const Signature& launcher, const GlueMat
         arguments.push_back(!match.arguments[i].text.empty()
                                 ? match.arguments[i].text
                                 : placeholder(launcher.parameters[i].name, i));
+    const std::string variables = variables_of(launcher, arguments);
     const bool is_checked = launcher.gives_status && !launcher.is_kernel;
     std::string chain;
     for (const std::string& line : declarations(op, launcher, match)) chain += "\n    " + line;
@@ -172,7 +187,7 @@ std::string glue_of(const Operator& op, const Signature& launcher, const GlueMat
         is_checked ? "#include <stdexcept>\n\n" : "",
         launcher.is_of_extension() ? "torch" : "kernel", file, type, op.name, match.pass->name,
         members(op, *match.pass), type,
-        body_of(launcher, match, call_of(launcher, name), std::move(arguments)), type,
+        variables + body_of(launcher, match, call_of(launcher, name), std::move(arguments)), type,
         variant_of(name), chain);
 }
 

@@ -6,6 +6,9 @@
 #include <cctype>
 #include <cstddef>
 
+#include "harness/base/text.hpp"
+#include "harness/report/sources.hpp"
+
 namespace gradverify {
 
 namespace {
@@ -201,10 +204,21 @@ bool takes_data(const Signature& signature) {
 }  // namespace
 
 bool Signature::is_of_extension() const {
-    return results != Results::none ||
+    return lies_beside_torch || results != Results::none ||
            std::ranges::any_of(parameters, [](const SignatureParameter& parameter) {
                return has_word(parameter.type, "Tensor");
            });
+}
+
+bool includes_torch(std::string_view text) {
+    constexpr std::array<std::string_view, 4> headers{"torch/", "ATen/", "c10/",
+                                                      "harness/torch.hpp"};
+    return std::ranges::any_of(split(text, '\n'), [&](std::string_view line) {
+        const std::string included = included_in(line).value_or("");
+        return std::ranges::any_of(headers, [&](std::string_view header) {
+            return included.substr(included.empty() ? 0 : 1).starts_with(header);
+        });
+    });
 }
 
 std::optional<Signature> signature_of(std::string_view text, std::string_view name) {
@@ -219,6 +233,7 @@ std::optional<Signature> signature_of(std::string_view text, std::string_view na
         if (at + name.size() < code.size() && is_word(code[at + name.size()])) continue;
         auto signature = signature_at(code, at, name);
         if (!signature) continue;
+        signature->lies_beside_torch = includes_torch(text);
         if (code[behind_bracket_of_parameters(code, at)] != ';') return signature;
         if (!declared) declared = std::move(signature);
     }

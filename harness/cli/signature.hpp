@@ -30,9 +30,13 @@ struct Signature {
     bool is_template = false;   ///< some of its template's arguments may have to be written
     bool gives_status = false;  ///< `int` or `cudaError_t`
     Results results = Results::none;
+    bool lies_beside_torch = false;  ///< its text includes PyTorch's headers
 
     bool is_of_extension() const;
 };
+
+/// Whether a text includes a header of PyTorch's, or ours for it.
+bool includes_torch(std::string_view text);
 
 /// Its definition, or else a declaration. A namespace before the name is not looked at. Nothing
 /// where the text has no function of this name.

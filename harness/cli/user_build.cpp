@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +19,7 @@
 #include "harness/base/files.hpp"
 #include "harness/base/random.hpp"
 #include "harness/base/text.hpp"
+#include "harness/cli/signature.hpp"
 #include "harness/report/sources.hpp"
 
 namespace gradverify {
@@ -27,9 +27,6 @@ namespace gradverify {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array<std::string_view, 4> extension_headers{"torch/", "ATen/", "c10/",
-                                                            "harness/torch.hpp"};
 
 /// Whether one of the other files includes this one, so that it is not built by itself: it is
 /// looked for as compilers do, beside that file, then where they are told to.
@@ -51,13 +48,7 @@ bool is_included(const fs::path& file, const UserFiles& given) {
 
 /// Whether the file is one of a PyTorch extension, which an operator of the user's is not.
 bool is_of_extension(const std::string& file) {
-    const std::string text = read_file(file).value_or("");
-    return std::ranges::any_of(split(text, '\n'), [&](std::string_view line) {
-        const std::string included = included_in(line).value_or("");
-        return std::ranges::any_of(extension_headers, [&](std::string_view header) {
-            return included.substr(included.empty() ? 0 : 1).starts_with(header);
-        });
-    });
+    return includes_torch(read_file(file).value_or(""));
 }
 
 /// What CMake takes as one argument, whatever is in it.

@@ -174,6 +174,15 @@ TEXT
 expect 0 out 'relu_backward as a kernel of relu.grad_input' \
     new binding.cpp --launcher relu_backward --operator relu
 expect 0 out '6 rows: 6 passed' check extension.cu binding.cpp binding_glue.cu --device cpu --cases 20
+sed 's/at::Tensor x, at::Tensor dx) {/at::Tensor\& x, at::Tensor\& dx) {/' extension.cu >by_reference.cu
+expect 0 out 'relu_cuda as a kernel of relu.grad_input' \
+    new by_reference.cu --launcher relu_cuda --operator relu
+expect 0 out '6 rows: 6 passed' check by_reference.cu by_reference_glue.cu --device cpu --cases 20
+{ echo '#include <ATen/ATen.h>'; cat relu.cu; } >beside.cu
+expect 0 out 'relu_backward as a kernel of relu.grad_input' \
+    new beside.cu --launcher relu_backward --operator relu
+holds 'a file that includes PyTorch is registered with it' \
+    grep -q 'harness/torch.hpp' beside_glue.cu
 expect 0 out 'guessed: the results are dx, dgamma, dbeta, in this order' \
     new binding.cpp --launcher norm_backward --operator layer_norm --output norm.cu
 holds 'a result of several is given its tensor' grep -q \
