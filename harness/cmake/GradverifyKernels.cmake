@@ -244,7 +244,9 @@ function(gradverify_compile_cpu target source stem device cpu_headers)
         # Below that it has no concepts, which our headers for CUDA's names use.
         set(level "$<IF:$<VERSION_LESS:${level},20>,20,${level}>")
     endif()
+    set(last_flags)
     if(device STREQUAL "cpu-checked")
+        set(last_flags -U_FORTIFY_SOURCE)
         gradverify_checked_flags(flags)
         gradverify_told_wrapping_flags(flags)
     else()
@@ -278,7 +280,7 @@ function(gradverify_compile_cpu target source stem device cpu_headers)
             ${simt_include_flags}
             ${system_flags} "${include_flags}" "${definition_flags}"
             "-DGRADVERIFY_UNIT_DEVICE=\"${device}\"" "-DGRADVERIFY_UNIT_FLAGS=\"${unit_flags}\""
-            "${source}"
+            ${last_flags} "${source}"
         COMMAND ${step} $<TARGET_FILE:gradverify::rewrite> "${stem}.ii" "${stem}.rewritten.ii"
             "${stem}.device.ii"
         COMMAND ${step} "${CMAKE_CXX_COMPILER}" -x c++-cpp-output ${flags} "@${stem}.level" -c
@@ -311,6 +313,9 @@ function(gradverify_checked_flags variable)
     # alignment: a float4 that is read through a pointer of a float's alignment.
     list(APPEND flags -fsanitize=thread,alignment -fno-sanitize-recover=alignment
         -DGRADVERIFY_SIMT_CHECKED)
+    # Of fortified copies, which Ubuntu's compilers make of all, no access would be seen: they are
+    # expanded in place. The user's definitions come behind these flags, and are taken back there, too.
+    list(APPEND flags -U_FORTIFY_SOURCE)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         # Vectors would make one access of several elements' accesses. Where pointers point to takes
         # minutes to find in large files with these checks, FlashAttention's for example.
