@@ -10,7 +10,7 @@
 
 #include "harness/base/text.hpp"
 #include "harness/declare_operator.hpp"
-#include "harness/operators/padding.hpp"
+#include "harness/padding_mistakes.hpp"
 #include "harness/problems/parameter_reads.hpp"
 
 namespace gradverify {
@@ -168,26 +168,6 @@ void check_gradient(const Operator& op, const auto& declared, Mistakes& mistakes
     }
 }
 
-void check_padding(const Operator& op, const std::map<std::string, Lengths>& lengths,
-                   Mistakes& mistakes) {
-    for (const auto& [tensor, of_tensor] : lengths) {
-        const auto& [name, axis] = of_tensor;
-        const TensorSpec* const of = op.find_tensor(tensor);
-        const TensorSpec* const used = find_named(op.inputs, name);
-        if (!of || of->name != tensor || !used || !used->holds_whole_numbers() || !used->domain)
-            add(mistakes,
-                "padded(\"{}\", \"{}\") needs a tensor, and an input of whole numbers such as "
-                "lengths_up_to(\"PARAMETER\")",
-                tensor, name);
-        else if (const Problem usual(op.space, op.space.rank_max());
-                 !can_be_padded(of->sizes(usual), used->sizes(usual), axis))
-            add(mistakes,
-                "padded(\"{0}\", \"{1}\", {2}) needs an axis {2} of {0}, and lengths for the first "
-                "of its other axes",
-                tensor, name, axis);
-    }
-}
-
 /// A gradient pass without a cotangent has the upstream gradient 1 of a loss, if there is one.
 void check_cotangents(const Operator& op, const std::string& name,
                       const std::vector<std::string>& inputs, Mistakes& mistakes) {
@@ -215,49 +195,6 @@ void check_steps(const Operator& op, const std::string& pass, bool exists,
                     step.pass, pass, whole);
 }
 
-Arrays outputs_on(const Operator& op, const ForwardFunctions& functions, const Problem& problem,
-                  const Arrays& inputs) {
-    Arrays outputs;
-    for (const TensorSpec& tensor : op.outputs)
-        outputs.push_back(filled<double>(tensor.sizes(problem)));
-    functions.values(ForwardCall<double>(op, problem, inputs, outputs));
-    return outputs;
-}
-
-/// What the forward function does with padding that it must not do; empty for nothing.
-std::string mistake_with_padding(const Operator& op, const ForwardFunctions& functions,
-                                 const Problem& problem, const Arrays& inputs) {
-    const Arrays outputs = outputs_on(op, functions, problem, inputs);
-    const auto is_padded = [](const TensorSpec& tensor) { return !tensor.lengths.tensor.empty(); };
-    if (std::ranges::none_of(op.inputs, is_padded) && std::ranges::none_of(op.outputs, is_padded))
-        return {};
-    const auto padding_in = [&](const TensorSpec& tensor) {
-        const auto lengths = detail::position_of(tensor.lengths.tensor, op.inputs, "input");
-        return padding_of(tensor.sizes(problem), inputs[lengths], tensor.lengths.axis);
-    };
-    Arrays others = inputs;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (!is_padded(op.inputs[i]) || op.inputs[i].holds_whole_numbers()) continue;
-        const std::vector<bool> padding = padding_in(op.inputs[i]);
-        for (std::size_t j = 0; j < padding.size(); ++j)
-            if (padding[j]) others[i].data[j] += 8.0;
-    }
-    const Arrays results = outputs_on(op, functions, problem, others);
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        if (results[i].data != outputs[i].data)
-            return "the forward function reads an input behind the rows that are used, so that " +
-                   op.outputs[i].name + " depends on its padding";
-        if (!is_padded(op.outputs[i])) continue;
-        const std::vector<bool> padding = padding_in(op.outputs[i]);
-        for (std::size_t j = 0; j < padding.size(); ++j)
-            if (padding[j] && outputs[i].data[j] != 0.0)
-                return "the forward function must leave zeros in " + op.outputs[i].name +
-                       " behind the rows that are used; kernels may declare "
-                       "leaves_padding() or any_padding()";
-    }
-    return {};
-}
-
 /// Runs the forward function on the probes until the first failure.
 void run_probes(const Operator& op, const ForwardFunctions& functions, Mistakes& mistakes) {
     int valid = 0;
@@ -270,7 +207,7 @@ void run_probes(const Operator& op, const ForwardFunctions& functions, Mistakes&
             ++valid;
             for (const bool varied : {false, true}) {
                 const auto inputs = probe_inputs(op, problem, 0.0, varied);
-                const auto wrong = mistake_with_padding(op, functions, problem, inputs);
+                const auto wrong = mistake_with_padding(op, functions.values, problem, inputs);
                 if (!wrong.empty()) return add(mistakes, "{} (at {})", wrong, problem.print());
             }
         } catch (const std::exception& wrong) {
@@ -428,7 +365,9 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
     for (const auto& group : {inputs_, outputs_})
         for (const TensorDeclaration& tensor : group) check_shape(op, tensor, mistakes);
     check_differentiable(op, mistakes);
-    check_padding(op, lengths_, mistakes);
+    for (const auto& [tensor, lengths] : lengths_)
+        if (auto mistake = mistake_in_lengths(op, tensor, lengths); !mistake.empty())
+            mistakes.push_back(std::move(mistake));
     for (const PassDeclaration& declared : gradients_) check_gradient(op, declared, mistakes);
     for (const auto& [pass, steps] : steps_) {
         const bool exists =
