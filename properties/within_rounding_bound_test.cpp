@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/declare_operator.hpp"
+#include "harness/registry/not_supported.hpp"
 #include "harness/testing/declarations.hpp"
 #include "properties/properties.hpp"
 #include "properties/tests/made_case.hpp"
@@ -154,6 +156,42 @@ TEST_CASE("the step that departs is named where a kernel fails") {
     };
     CHECK(message_of(6) == "");
     CHECK(message_of(7).find("departs is y, of step 1 of 1, dot.forward") != std::string::npos);
+}
+
+TEST_CASE("a cotangent with gaps is taken by its strides, for contiguous, or refused") {
+    const Operator doubled = declare_operator("doubled")
+                                 .parameter("n")
+                                 .input("x", {"n", 2})
+                                 .output("y", {"n", 2})
+                                 .forward([]<class T>(const ForwardCall<T>& call) {
+                                     for (std::int64_t i = 0; i < 2 * call.parameter("n"); ++i)
+                                         call.output("y").flat(i) = 2.0 * call.input("x").flat(i);
+                                 });
+    enum class Way { strides, contiguous, refuses };
+    static Way way;
+    const auto launch = [](const PassCall& call) {
+        const TensorView &dy = call.tensors.front(), &dx = call.tensors.back();
+        if (way == Way::refuses && dy.stride(0) != 2) throw NotSupported("dy has gaps");
+        const std::int64_t row = way == Way::strides ? dy.stride(0) : 2;
+        for (std::int64_t i = 0; i < dx.elements(); ++i)
+            dx.as<float>()[i] = 2.0f * dy.as<const float>()[i / 2 * row + i % 2];
+    };
+    const auto told = [&](Way how, KernelDeclaration kernel) {
+        way = how;
+        kernel.thunk = launch;
+        int count = 0;
+        for (int seed = 0; seed < 40; ++seed) {
+            MadeCase made({doubled}, "grad_x", kernel, "n=3:seed=" + std::to_string(seed));
+            const Outcome outcome = within_rounding_bound(made);
+            CHECK((outcome.verdict == Verdict::passed || outcome.verdict == Verdict::vacuous));
+            count += outcome.contiguous_alone == "dy";
+        }
+        return count;
+    };
+    CHECK(told(Way::strides, {}) == 0);
+    CHECK(told(Way::contiguous, {}) > 0);
+    CHECK(told(Way::contiguous, KernelDeclaration().contiguous("dy")) == 0);
+    CHECK(told(Way::refuses, KernelDeclaration().may_refuse()) == 0);
 }
 
 }  // namespace gradverify

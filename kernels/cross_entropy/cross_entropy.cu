@@ -277,32 +277,29 @@ void backward_by_rows(const Backward& call) {
 
 constexpr long long rows_of_chunk = 8;
 
-/// y[i,j] = sum over c of a[i,c] b[j,c], a thread for each.
-__global__ void multiply_rows(const float* a, const float* b, float* y, long long rows,
-                              long long columns, long long depth) {
+/// A matrix by its strides, so that it may be transposed.
+struct Matrix {
+    const float* data;
+    long long row, column;
+
+    __device__ float operator()(long long i, long long j) const {
+        return data[i * row + j * column];
+    }
+};
+
+/// y = a b, or y += a b, with a thread for each element of y, whose rows lie behind each other.
+__global__ void multiply(Matrix a, Matrix b, float* y, long long rows, long long columns,
+                         long long depth, bool adds) {
     const long long at = thread_in_grid(), i = at / columns, j = at % columns;
     if (at >= rows * columns) return;
-    float sum = 0.0f;
-    for (long long c = 0; c < depth; ++c) sum += a[i * depth + c] * b[j * depth + c];
+    float sum = adds ? y[at] : 0.0f;
+    for (long long c = 0; c < depth; ++c) sum += a(i, c) * b(c, j);
     y[at] = sum;
 }
-/// y[i,c] = sum over j of a[i,j] b[j,c], a thread for each.
-__global__ void multiply(const float* a, const float* b, float* y, long long rows,
-                         long long columns, long long depth) {
-    const long long at = thread_in_grid(), i = at / columns, c = at % columns;
-    if (at >= rows * columns) return;
-    float sum = 0.0f;
-    for (long long j = 0; j < depth; ++j) sum += a[i * depth + j] * b[j * columns + c];
-    y[at] = sum;
-}
-/// y[j,c] += sum over i of a[i,j] b[i,c], or = for the first chunk.
-__global__ void add_product(const float* a, const float* b, float* y, long long rows,
-                            long long columns, long long depth, bool is_first) {
-    const long long at = thread_in_grid(), j = at / columns, c = at % columns;
-    if (at >= rows * columns) return;
-    float sum = is_first ? 0.0f : y[at];
-    for (long long i = 0; i < depth; ++i) sum += a[i * rows + j] * b[i * columns + c];
-    y[at] = sum;
+void launch_product(cudaStream_t stream, Matrix a, Matrix b, float* y, long long rows,
+                    long long columns, long long depth, bool adds = false) {
+    multiply<<<blocks_of(rows * columns, threads), threads, 0, stream>>>(a, b, y, rows, columns,
+                                                                         depth, adds);
 }
 
 std::int64_t bytes_of_chunk(const gradverify::Problem& problem) {
@@ -322,19 +319,18 @@ void linear_fused(const LinearFused& call) {
     count_rows<<<1, threads, 0, stream>>>(labels, all, shares);
     for (long long first = 0; first < all || first == 0; first += rows_of_chunk) {
         const long long rows = std::min(all - first, rows_of_chunk);
+        const float* const of_chunk = x + first * d;
         if (rows > 0) {
-            multiply_rows<<<blocks_of(rows * v, threads), threads, 0, stream>>>(x + first * d, w,
-                                                                                logits, rows, v, d);
-            Shares of_chunk = shares;
-            of_chunk.losses += first;
+            launch_product(stream, {of_chunk, d, 1}, {w, 1, d}, logits, rows, v, d);
+            Shares shares_of_chunk = shares;
+            shares_of_chunk.losses += first;
             losses_of_rows<<<blocks_of_rows(rows), threads, 0, stream>>>(
-                target, static_cast<const float*>(logits), labels + first, rows, of_chunk,
+                target, static_cast<const float*>(logits), labels + first, rows, shares_of_chunk,
                 static_cast<float*>(nullptr), logits);
-            multiply<<<blocks_of(rows * d, threads), threads, 0, stream>>>(
-                logits, w, call.dx.as<float>() + first * d, rows, d, v);
+            launch_product(stream, {logits, v, 1}, {w, d, 1}, call.dx.as<float>() + first * d, rows,
+                           d, v);
         }
-        add_product<<<blocks_of(v * d, threads), threads, 0, stream>>>(logits, x + first * d, dw, v,
-                                                                       d, rows, first == 0);
+        launch_product(stream, {logits, 1, v}, {of_chunk, d, 1}, dw, v, d, rows, first > 0);
     }
     add_losses<<<1, threads, 0, stream>>>(shares, all, call.loss.as<float>());
 }
