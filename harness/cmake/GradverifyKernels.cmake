@@ -244,19 +244,23 @@ function(gradverify_compile_cpu target source stem device cpu_headers)
         # Below that it has no concepts, which our headers for CUDA's names use.
         set(level "$<IF:$<VERSION_LESS:${level},20>,20,${level}>")
     endif()
-    set(last_flags)
+    set(last_definitions)
     if(device STREQUAL "cpu-checked")
-        set(last_flags -U_FORTIFY_SOURCE)
+        # Of fortified copies, which Ubuntu's compilers make of all, no access would be seen: they are
+        # expanded in place. It stands behind the user's definitions, which may ask for them, and where
+        # text is preprocessed alone: elsewhere clang warns that it is unused.
+        set(last_definitions -U_FORTIFY_SOURCE)
         gradverify_checked_flags(flags)
         gradverify_told_wrapping_flags(flags)
     else()
         list(APPEND flags -fwrapv)  # as nvcc's code
     endif()
-    gradverify_precompile_prefix(prefix_20 prefix_built "${flags};-std=c++20" ${device})
+    gradverify_precompile_prefix(prefix_20 prefix_built "${flags};${last_definitions};-std=c++20" ${device})
     set(prefix_17)
     file(STRINGS "${source}" includes_ours REGEX "include.*harness/(kernel|pass)" LIMIT_COUNT 1)
     if(NOT includes_ours)
-        gradverify_precompile_prefix(prefix_17 built "${flags};-std=c++17;-fconcepts" ${device})
+        gradverify_precompile_prefix(
+            prefix_17 built "${flags};${last_definitions};-std=c++17;-fconcepts" ${device})
         foreach(dependency IN LISTS built)
             list(APPEND prefix_built "$<$<VERSION_LESS:${level},20>:${dependency}>")
         endforeach()
@@ -280,7 +284,7 @@ function(gradverify_compile_cpu target source stem device cpu_headers)
             ${simt_include_flags}
             ${system_flags} "${include_flags}" "${definition_flags}"
             "-DGRADVERIFY_UNIT_DEVICE=\"${device}\"" "-DGRADVERIFY_UNIT_FLAGS=\"${unit_flags}\""
-            ${last_flags} "${source}"
+            ${last_definitions} "${source}"
         COMMAND ${step} $<TARGET_FILE:gradverify::rewrite> "${stem}.ii" "${stem}.rewritten.ii"
             "${stem}.device.ii"
         COMMAND ${step} "${CMAKE_CXX_COMPILER}" -x c++-cpp-output ${flags} "@${stem}.level" -c
@@ -313,9 +317,6 @@ function(gradverify_checked_flags variable)
     # alignment: a float4 that is read through a pointer of a float's alignment.
     list(APPEND flags -fsanitize=thread,alignment -fno-sanitize-recover=alignment
         -DGRADVERIFY_SIMT_CHECKED)
-    # Of fortified copies, which Ubuntu's compilers make of all, no access would be seen: they are
-    # expanded in place. The user's definitions come behind these flags, and are taken back there, too.
-    list(APPEND flags -U_FORTIFY_SOURCE)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         # Vectors would make one access of several elements' accesses. Where pointers point to takes
         # minutes to find in large files with these checks, FlashAttention's for example.
