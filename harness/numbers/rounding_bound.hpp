@@ -11,6 +11,10 @@
 // error, then propagates the errors and adds its own rounding and a possible underflow. A kernel
 // may multiply or divide each term instead of the sum, (x - m) s + b as x s + (b - m s): so each
 // term is rounded, and a short sum remains a sum.
+//
+// So does a recurrence, s = a s + b: a kernel may multiply out the factors of some steps and add up
+// their terms in any order, as chunks of a scan are. The last 24 steps count as such a sum: where
+// each step halves what came before, older ones are below a rounding of it.
 #pragma once
 
 #include <algorithm>
@@ -131,7 +135,7 @@ class Bounded : public detail::ScalarOperators<Bounded> {
         : value_(sum.value),
           error_(sum.error),
           magnitude_(sum.magnitude),
-          additions_(sum.additions) {}
+          additions_(static_cast<float>(sum.additions)) {}
     /// One number that is off by at most this error.
     static Bounded within(double value, double error) {
         return Bounded(Sum{value, error, std::abs(value), 0.0});
@@ -139,17 +143,15 @@ class Bounded : public detail::ScalarOperators<Bounded> {
 
     double value() const { return value_; }
     /// A bound on |computed - value|, the running sum's roundings included.
-    double error() const {
-        if (additions_ == 0.0) return error_;
-        const double gamma = current_rounding.gamma_of_sum(additions_);
-        if (!(magnitude_ <= current_rounding.largest)) return INFINITY;
-        return error_ * (1.0 + gamma) + gamma * magnitude_ +
-               additions_ * current_rounding.smallest_normal;
-    }
+    double error() const { return error_after(additions()); }
     double magnitude() const { return magnitude_; }
-    double additions() const { return additions_; }
+    double additions() const { return static_cast<double>(additions_); }
 
-    Bounded operator-() const { return Bounded(Sum{-value_, error_, magnitude_, additions_}); }
+    Bounded operator-() const {
+        Bounded negative = *this;
+        negative.value_ = -value_;
+        return negative;
+    }
 
     Bounded& operator+=(const Bounded& other) {
         // Adding an exact zero rounds nothing, so a term that is one does not count.
@@ -158,7 +160,8 @@ class Bounded : public detail::ScalarOperators<Bounded> {
         value_ += other.value_;
         error_ += other.error_;
         magnitude_ += other.magnitude_;
-        additions_ += other.additions_ + 1.0;
+        additions_ += other.additions_ + 1.0f;
+        kept_ = std::max(kept_, other.kept_);
         return *this;
     }
     friend Bounded operator+(Bounded a, const Bounded& b) { return a += b; }
@@ -171,7 +174,7 @@ class Bounded : public detail::ScalarOperators<Bounded> {
     /// As tensor cores multiply it: cut to the digits of a factor.
     Bounded as_factor() const {
         if (error() == 0.0 && !current_rounding.cuts(value_)) return *this;
-        const double reach = additions_ <= short_sum_additions ? magnitude_ : std::abs(value_);
+        const double reach = additions() <= short_sum_additions ? magnitude_ : std::abs(value_);
         Bounded factor = *this;
         factor.error_ += current_rounding.factor_truncation * (reach + error());
         return factor;
@@ -205,7 +208,9 @@ class Bounded : public detail::ScalarOperators<Bounded> {
         if (!(reach <= current_rounding.largest)) return Bounded(Sum{value, INFINITY, reach, 0.0});
         const double own = current_rounding.gamma(roundings) * reach +
                            roundings * current_rounding.smallest_normal;
-        return Bounded(Sum{value, propagated + own, reach, terms.additions});
+        Bounded result(Sum{value, propagated + own, reach, terms.additions});
+        result.kept_ = result.additions_;
+        return result;
     }
 
     /// As another formula may give it: by way of numbers of size `scale`.
@@ -220,6 +225,8 @@ class Bounded : public detail::ScalarOperators<Bounded> {
     // A kernel may give a factor to a sum's terms as long as they are few, or to the parts of a
     // longer one: to x and to the mean of x - mean.
     static constexpr double short_sum_additions = 2.0;
+    // Those of the steps of a recurrence whose terms it may add up in another order.
+    static constexpr double recurrence_additions = 24.0;
 
     /// The computed value, rounded once to a type.
     Bounded stored_in(DType dtype) const {
@@ -236,16 +243,32 @@ class Bounded : public detail::ScalarOperators<Bounded> {
         return error_of_rounding(dtype, std::abs(value_) + before);
     }
     Bounded rounded_in(DType dtype) const {
-        return Bounded(Sum{value_, error_ + loss_in(dtype), magnitude_, additions_});
+        Bounded rounded = *this;
+        rounded.error_ += loss_in(dtype);
+        return rounded;
     }
 
   private:
     bool is_exact_zero() const { return magnitude_ == 0.0 && error_ == 0.0; }
     /// Whether this is one number, or a sum in which nothing cancels.
     bool is_one_term() const { return magnitude_ <= std::abs(value_) + error_; }
-    double additions_to_keep() const { return std::min(additions_, short_sum_additions); }
-    /// The error without the additions' roundings, if the result keeps all additions.
-    double error_of_terms() const { return additions_ <= short_sum_additions ? error_ : error(); }
+    double error_after(double additions) const {
+        if (additions == 0.0) return error_;
+        const double gamma = current_rounding.gamma_of_sum(additions);
+        if (!(magnitude_ <= current_rounding.largest)) return INFINITY;
+        return error_ * (1.0 + gamma) + gamma * magnitude_ +
+               additions * current_rounding.smallest_normal;
+    }
+    /// Whether at most one number was added since the last operation.
+    bool is_recurrence() const { return additions_ - kept_ <= 1.0f; }
+    double additions_to_keep() const {
+        return std::min(additions(), is_recurrence() ? recurrence_additions : short_sum_additions);
+    }
+    /// The error without the roundings of additions that the result keeps.
+    double error_of_terms() const {
+        if (additions() <= short_sum_additions) return error_;
+        return is_recurrence() ? error_after(short_sum_additions + 1.0) : error();
+    }
     static Bounded multiplied(const Bounded& a, const Bounded& b) {
         // No kernel multiplies out two sums: that is a worse formula, as for the mean square.
         const bool is_sum_a = !a.is_one_term() || (b.is_one_term() && a.additions_ >= b.additions_);
@@ -266,7 +289,8 @@ class Bounded : public detail::ScalarOperators<Bounded> {
     double value_ = 0.0;
     double error_ = 0.0;
     double magnitude_ = 0.0;
-    double additions_ = 0.0;
+    float additions_ = 0.0f;
+    float kept_ = 0.0f;  ///< of the additions, those before the last operation
 };
 
 /// The number of this name, rounded where `current_rounding` says so.

@@ -60,6 +60,40 @@ TEST_CASE("the steps of a long recurrence weigh what they meet, in chunks or one
     }
 }
 
+TEST_CASE("a recurrence's terms may be added up in chunks, in which the newest comes first") {
+    constexpr std::size_t steps = 4096, chunk = 256;
+    const ScopedRounding rounding(Rounding::of(DType::f32));
+    SplitMix64 random(8);
+    const auto number = [&](double least) {
+        const double share = static_cast<double>(random.below(1 << 20)) * 0x1p-20;
+        return static_cast<float>(least + (1.0 - least) * share);
+    };
+    for (const double least : {-1.0, 0.0, 0.5, 0.99}) {
+        CAPTURE(least);
+        std::vector<float> decay(steps), added(steps);
+        Bounded state = 0.0;
+        float before = 0.0f, last = 0.0f;
+        double most = 0.0;
+        for (std::size_t t = 0; t < steps; ++t) {
+            decay[t] = number(least), added[t] = number(-1.0);
+            state = state * Bounded(decay[t]) + Bounded(added[t]);
+            if (t % chunk == 0) before = last;
+            float weight = 1.0f;
+            last = 0.0f;
+            for (std::size_t s = t + 1; s-- > t / chunk * chunk;) {
+                last += weight * added[s];
+                weight *= decay[s];
+            }
+            last += weight * before;
+            CHECK(std::abs(static_cast<double>(last) - state.value()) <= state.error());
+            most = std::max(most, state.error() / (0x1p-24 * state.magnitude()));
+        }
+        // Few steps count where they decay.
+        CHECK((most < 50.0) == (least < 0.9));
+        CHECK(most < 1000.0);
+    }
+}
+
 TEST_CASE("the roundings of a long sum are counted once, before a factor and behind it") {
     const ScopedRounding rounding(Rounding::of(DType::f32));
     Tape tape;
