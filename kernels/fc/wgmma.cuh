@@ -11,8 +11,9 @@
 #include <cuda_bf16.h>
 
 #include "harness/kernel.hpp"
-#include "kernels/fc/hopper.cuh"
 #include "kernels/grids.hpp"
+#include "kernels/hopper.cuh"
+#include "kernels/tensor_maps.hpp"
 #include "reference/fc.hpp"
 
 namespace gradverify::fc {
@@ -121,7 +122,7 @@ struct Block {
             Ring::fence_sums();
             for (int i = 0; i < tile / depth; ++i) {
                 constexpr int in_row = depth * sizeof(Element), in_rows = depth * row_bytes;
-                hopper::begin_product<a_transposed, b_transposed>(
+                hopper::begin_product<Element, a_transposed, b_transposed>(
                     sums,
                     hopper::descriptor(memory.a(step) + i * (a_transposed ? in_rows : in_row)),
                     hopper::descriptor(memory.b(step) + i * (b_transposed ? in_rows : in_row)));
@@ -181,27 +182,7 @@ __global__ void __cluster_dims__(blocks, 1, 1) __launch_bounds__(threads)
 template <class T>
 CUtensorMap map_of(const T* data, long long rows, long long columns, int rows_of_tile,
                    CUtensorMapSwizzle swizzle) {
-    constexpr bool is_float = sizeof(T) == sizeof(float);
-    using Encode = decltype(&cuTensorMapEncodeTiled);
-    static const auto encode = [] {
-        void* function = nullptr;
-        cudaDriverEntryPointQueryResult found;
-        const cudaError_t error = cudaGetDriverEntryPointByVersion(
-            "cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
-        if (error != cudaSuccess || found != cudaDriverEntryPointSuccess)
-            throw std::runtime_error("the driver has no cuTensorMapEncodeTiled");
-        return reinterpret_cast<Encode>(function);
-    }();
-    CUtensorMap map;
-    const cuuint64_t sizes[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
-    const cuuint64_t stride[] = {static_cast<cuuint64_t>(columns) * sizeof(T)};
-    const cuuint32_t box[] = {tile, static_cast<cuuint32_t>(rows_of_tile)}, steps[] = {1, 1};
-    const CUresult result =
-        encode(&map, is_float ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-               2, const_cast<T*>(data), sizes, stride, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-               swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (result != CUDA_SUCCESS) throw std::runtime_error("cuTensorMapEncodeTiled failed");
-    return map;
+    return tensor_maps::in_boxes<T, 2>({data, {columns, rows}}, {tile, rows_of_tile}, swizzle);
 }
 
 /// The sizes of a product, `m, l` times `l, p`.
