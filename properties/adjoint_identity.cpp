@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // <dy, J v> = <J^T dy, v> for a random direction v, where J v is a registered forward kernel's
 // result on v with zeros in all terms without v's tensor: exact in integers, and independent of the
-// reference but for the check that the forward kernel is sound.
+// reference but for the check that the forward kernel is sound. A kernel of the forward mode meets
+// gradient kernels instead.
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
 
+#include "properties/checking/tangents.hpp"
 #include "properties/properties.hpp"
 
 namespace gradverify {
@@ -63,6 +65,7 @@ std::optional<std::vector<Comparison>> compare_with(CaseContext& context, const 
 }  // namespace
 
 Outcome adjoint_identity(CaseContext& context) {
+    if (yields_tangents(context.op(), context.pass())) return tangents_match_gradients(context);
     if (!context.op().is_exact_at(context.problem()))
         return Outcome::skipped("exact only where " + context.op().exact_if_text);
     const auto inputs = context.inputs.of(context.pass());

@@ -8,6 +8,7 @@
 
 #include "harness/base/text.hpp"
 #include "properties/checking/directions.hpp"
+#include "properties/checking/tangents.hpp"
 #include "properties/properties.hpp"
 
 namespace gradverify {
@@ -147,6 +148,7 @@ std::vector<BoundedGradient> gradients_of(const CaseContext& context, CallResult
 Outcome matches_finite_differences(CaseContext& context) {
     if (context.inputs.have_invalid_indices())
         return Outcome::skipped("what comes of an invalid index is no derivative");
+    if (yields_tangents(context.op(), context.pass())) return tangents_match_derivatives(context);
     const bool multilinear =
         context.op().algebra == Algebra::products && context.op().is_exact_at(context.problem());
     if (!multilinear && !context.op().along)

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "properties/checking/tangents.hpp"
+
 namespace gradverify {
 
 namespace {
@@ -23,9 +25,10 @@ bool separable(const Kernel& kernel) {
     return !kernel.op->separable.empty() && std::ranges::none_of(kernel.op->outputs, is_padded) &&
            std::ranges::none_of(kernel.op->inputs, is_padded);
 }
-bool gradient(const Kernel& kernel) { return !kernel.pass->is_forward(); }
-bool gradient_of_multilinear(const Kernel& kernel) {
-    return gradient(kernel) && multilinear(kernel);
+bool gradient_or_tangent(const Kernel& kernel) { return !kernel.pass->is_forward(); }
+bool adjoint(const Kernel& kernel) {
+    return yields_tangents(*kernel.op, *kernel.pass) ||
+           (gradient_or_tangent(kernel) && multilinear(kernel));
 }
 
 constexpr std::array properties{
@@ -46,15 +49,15 @@ constexpr std::array properties{
                     within_rounding_bound},
     DefinedProperty{{.name = "matches_finite_differences",
                      .summary = "is the derivative of the forward map",
-                     .applies_to = gradient,
+                     .applies_to = gradient_or_tangent,
                      .compares_values = true},
                     integers_if_exact,
                     matches_finite_differences},
     DefinedProperty{{.name = "adjoint_identity",
-                     .summary = "is the adjoint of a registered forward kernel",
-                     .applies_to = gradient_of_multilinear,
+                     .summary = "is the adjoint of a registered kernel",
+                     .applies_to = adjoint,
                      .compares_values = true},
-                    integers,
+                    integers_if_exact,
                     adjoint_identity},
     DefinedProperty{{.name = "stays_in_bounds",
                      .summary = "writes every output and nothing else, reads only its inputs",

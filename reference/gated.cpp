@@ -4,9 +4,11 @@
 //   y[r,j] = act(x[r,j]) x[r,width+j]
 //   swiglu: act(z) = z sigmoid(z)
 //   geglu: act(z) = z (1 + erf(z / sqrt 2)) / 2, or by the approximation with tanh
+//
+// swiglu has passes of second order and of the forward mode.
 #include <numbers>
 
-#include "harness/declare_operator.hpp"
+#include "harness/second_order.hpp"
 
 namespace gradverify {
 namespace {
@@ -42,11 +44,18 @@ T gelu_by_tanh(const T& z) {
     return 0.5 * z * (1.0 + tanh(scale * (z + 0.044715 * z * z * z)));
 }
 
-Operator swiglu() {
-    return gated("swiglu").forward([]<class T>(const ForwardCall<T>& call) {
-        forward(call, [](const T& z) { return z * sigmoid(z); });
-    });
+constexpr auto gated_by_silu = []<class T>(const ForwardCall<T>& call) {
+    forward(call, [](const T& z) { return z * sigmoid(z); });
+};
+
+Operator swiglu() { return gated("swiglu").forward(gated_by_silu); }
+Operator swiglu_backward() {
+    return declare_backward(swiglu(), gated_by_silu)
+        .gradient("grad_dy", {"ddx", "x"}, {"ddy"})
+        .gradient("grad_x", {"ddx", "dy", "x"}, {"dx"})
+        .gradient("double_backward", {"ddx", "dy", "x"}, {"ddy", "dx"});
 }
+Operator swiglu_jvp() { return declare_jvp(swiglu(), gated_by_silu); }
 
 Operator geglu() {
     return gated("geglu")
@@ -58,6 +67,8 @@ Operator geglu() {
 }
 
 GRADVERIFY_OPERATOR(swiglu);
+GRADVERIFY_OPERATOR(swiglu_backward);
+GRADVERIFY_OPERATOR(swiglu_jvp);
 GRADVERIFY_OPERATOR(geglu);
 
 }  // namespace

@@ -37,7 +37,8 @@ bool Operator::is_chain() const {
 }
 
 bool Operator::is_gradient(std::string_view tensor) const {
-    return tensor.starts_with('d') && !find_named(inputs, tensor) && !find_named(outputs, tensor) &&
+    // Of a gradient as an operator, "dx" is an output, and the gradient by x, too.
+    return tensor.starts_with('d') && !find_named(inputs, tensor) &&
            find_named(inputs, tensor.substr(1));
 }
 

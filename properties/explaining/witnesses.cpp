@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "properties/checking/tangents.hpp"
 #include "properties/explaining/testimony.hpp"
 
 namespace gradverify {
@@ -47,6 +48,8 @@ class Hearing {
             return Outcome::skipped("exact only where " + context_.op().exact_if_text);
         if (!context_.inputs.stay_integers())
             return Outcome::skipped("the inputs' domains leave no integers whose sums are exact");
+        if (yields_tangents(context_.op(), context_.pass()))
+            return Outcome::skipped("tangents have no witnesses but the properties");
         const auto inputs = context_.inputs.of(context_.pass());
         const auto result = own(inputs);
         if (!result) return Outcome::skipped("the kernel gave no result: " + complaint_);
