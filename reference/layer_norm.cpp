@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator layer_norm, with one backward pass for all gradients, from the saved mean and rstd.
-#include "harness/declare_operator.hpp"
+// The operator layer_norm, with one backward pass for all gradients, from the saved mean and rstd;
+// and its passes of second order and of the forward mode, from these, too.
+#include "harness/second_order.hpp"
 
 namespace gradverify {
 namespace {
@@ -24,6 +25,8 @@ void forward(const ForwardCall<T>& call) {
     }
 }
 
+constexpr auto normalise = []<class T>(const ForwardCall<T>& call) { forward(call); };
+
 Operator describe() {
     return declare_operator("layer_norm")
         .parameter("rows", {.minimum = 0})
@@ -39,11 +42,27 @@ Operator describe() {
         .typical("rows", 1, 16)
         .typical("width", 1, 64)
         .benchmark("rows=4096,width=1024")
-        .forward([]<class T>(const ForwardCall<T>& call) { forward(call); })
+        .forward(normalise)
         .gradient("backward", {"dy", "x", "gamma", "mean", "rstd"}, {"dx", "dgamma", "dbeta"});
 }
 
+Operator describe_backward() {
+    return declare_backward(describe(), normalise)
+        .gradient("grad_dy", {"ddx", "ddgamma", "ddbeta", "x", "gamma", "mean", "rstd"}, {"ddy"})
+        .gradient("grad_x", {"ddx", "ddgamma", "dy", "x", "gamma", "mean", "rstd"}, {"dx"})
+        .gradient("double_backward",
+                  {"ddx", "ddgamma", "ddbeta", "dy", "x", "gamma", "mean", "rstd"},
+                  {"ddy", "dx", "dgamma"});
+}
+
+Operator describe_jvp() {
+    return declare_jvp(describe(), normalise)
+        .jvp({"x", "gamma", "mean", "rstd", "tx", "tgamma", "tbeta"}, {"ty"});
+}
+
 GRADVERIFY_OPERATOR(describe);
+GRADVERIFY_OPERATOR(describe_backward);
+GRADVERIFY_OPERATOR(describe_jvp);
 
 }  // namespace
 }  // namespace gradverify

@@ -29,4 +29,41 @@ struct Backward : Pass<"layer_norm", "backward"> {
     std::int64_t rows = size("rows"), width = size("width");
 };
 
+/// The derivative of y along tangents. **Shapes** of the tensors without the "t".
+struct Jvp : Pass<"layer_norm.forward", "jvp"> {
+    using Pass::Pass;
+    TensorView x = tensor("x"), gamma = tensor("gamma");
+    TensorView mean = tensor("mean"), rstd = tensor("rstd");
+    TensorView tx = tensor("tx"), tgamma = tensor("tgamma"), tbeta = tensor("tbeta");
+    TensorView ty = tensor("ty");
+    std::int64_t rows = size("rows"), width = size("width");
+};
+
+/// Gradients of backward, by its dy, by x and by gamma, from the cotangents ddx, ddgamma and ddbeta
+/// of what it yields. **Shapes** of the tensors without "d".
+struct GradDy : Pass<"layer_norm.backward", "grad_dy"> {
+    using Pass::Pass;
+    TensorView ddx = tensor("ddx"), ddgamma = tensor("ddgamma"), ddbeta = tensor("ddbeta");
+    TensorView x = tensor("x"), gamma = tensor("gamma");
+    TensorView mean = tensor("mean"), rstd = tensor("rstd");
+    TensorView ddy = tensor("ddy");
+    std::int64_t rows = size("rows"), width = size("width");
+};
+struct GradX : Pass<"layer_norm.backward", "grad_x"> {
+    using Pass::Pass;
+    TensorView ddx = tensor("ddx"), ddgamma = tensor("ddgamma"), dy = tensor("dy");
+    TensorView x = tensor("x"), gamma = tensor("gamma");
+    TensorView mean = tensor("mean"), rstd = tensor("rstd");
+    TensorView dx = tensor("dx");
+    std::int64_t rows = size("rows"), width = size("width");
+};
+struct DoubleBackward : Pass<"layer_norm.backward", "double_backward"> {
+    using Pass::Pass;
+    TensorView ddx = tensor("ddx"), ddgamma = tensor("ddgamma"), ddbeta = tensor("ddbeta");
+    TensorView dy = tensor("dy"), x = tensor("x"), gamma = tensor("gamma");
+    TensorView mean = tensor("mean"), rstd = tensor("rstd");
+    TensorView ddy = tensor("ddy"), dx = tensor("dx"), dgamma = tensor("dgamma");
+    std::int64_t rows = size("rows"), width = size("width");
+};
+
 }  // namespace gradverify::layer_norm
