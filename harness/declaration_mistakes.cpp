@@ -109,15 +109,16 @@ void check_factors(const Operator& op, Mistakes& mistakes) {
     }
 }
 
-void check_differentiable(const Operator& op, Mistakes& mistakes) {
-    if (std::ranges::none_of(op.inputs, &TensorSpec::differentiable))
+void check_differentiable(const Operator& op, bool is_forward_alone, Mistakes& mistakes) {
+    if (!is_forward_alone && std::ranges::none_of(op.inputs, &TensorSpec::differentiable))
         add(mistakes,
             "no input is differentiable, so there is no gradient to verify; declare at least one "
-            "floating-point input without constant()");
+            "floating-point input without constant(), or the operator forward_alone()");
     if (std::ranges::none_of(op.outputs, &TensorSpec::differentiable))
         add(mistakes,
-            "no output has a cotangent, so there is no gradient to verify; declare at least one "
-            "with output(), not saved()");
+            "no output has a cotangent, so there is no {} to verify; declare at least one "
+            "with output(), not saved()",
+            is_forward_alone ? "result" : "gradient");
     for (const TensorSpec& tensor : op.inputs)
         if (tensor.holds_whole_numbers() && !tensor.domain)
             add(mistakes,
@@ -364,7 +365,10 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
     check_ranges(op, mistakes);
     for (const auto& group : {inputs_, outputs_})
         for (const TensorDeclaration& tensor : group) check_shape(op, tensor, mistakes);
-    check_differentiable(op, mistakes);
+    check_differentiable(op, functions_.is_forward_alone, mistakes);
+    if (functions_.is_forward_alone && !gradients_.empty())
+        add(mistakes, "the operator is forward_alone() and has a gradient pass {}; leave one out",
+            gradients_.front().name);
     for (const auto& [tensor, lengths] : lengths_)
         if (auto mistake = mistake_in_lengths(op, tensor, lengths); !mistake.empty())
             mistakes.push_back(std::move(mistake));

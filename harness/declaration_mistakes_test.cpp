@@ -85,7 +85,7 @@ TEST_CASE("each mistake in a declaration is said, with what is right") {
              .output("y", {"n"})
              .forward(nothing),
          "no input is differentiable, so there is no gradient to verify; declare at least one "
-         "floating-point input without constant()"},
+         "floating-point input without constant(), or the operator forward_alone()"},
         {declare_operator("o").parameter("n").input("x", {"n"}).saved("y", {"n"}).forward(nothing),
          "no output has a cotangent, so there is no gradient to verify; declare at least one with "
          "output(), not saved()"},

@@ -126,7 +126,10 @@ OperatorDeclaration::operator Operator() const {
         op.mistakes.emplace_back(wrong.what());
         return op;
     }
-    for (const TensorDeclaration& input : inputs_) op.inputs.push_back(tensor_of(input));
+    for (const TensorDeclaration& input : inputs_) {
+        op.inputs.push_back(tensor_of(input));
+        op.inputs.back().differentiable &= !functions_.is_forward_alone;
+    }
     for (const TensorDeclaration& output : outputs_) op.outputs.push_back(tensor_of(output));
     op.why_invalid = validity_of(op);
     if (!algebras_.empty()) op.algebra = *algebras_.begin();
@@ -143,7 +146,7 @@ OperatorDeclaration::operator Operator() const {
 
 std::vector<OperatorDeclaration::PassDeclaration> OperatorDeclaration::gradients_or_default(
     const Operator& op) const {
-    if (!gradients_.empty()) return gradients_;
+    if (!gradients_.empty() || functions_.is_forward_alone) return gradients_;
     PassDeclaration all;
     for (const std::string& y : op.differentiable_outputs()) all.inputs.push_back("d" + y);
     for (const TensorSpec& tensor : op.inputs) {

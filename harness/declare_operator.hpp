@@ -230,6 +230,12 @@ class OperatorDeclaration {
         return detail::set(*this, functions_.branches_decide, true);
     }
 
+    /// The operator has no gradient, as a quantiser or an optimiser's step: its forward pass is the
+    /// only one.
+    OperatorDeclaration& forward_alone() {
+        return detail::set(*this, functions_.is_forward_alone, true);
+    }
+
     /// A pass that yields gradients: "dx" for the input x. It takes cotangents ("dy"), inputs, and
     /// saved outputs of the forward pass. If none is declared, there is one for all gradients,
     /// `grad_x` or `backward`, that takes all cotangents and all inputs. It may yield outputs of

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator adamw: one step of the optimiser for many tensors, which lie behind each other.
-// Kernels have the forward pass alone.
+// It has no gradient.
 //
 //   m' = beta1 m + (1 - beta1) g,  v' = beta2 v + (1 - beta2) g^2
 //   p' = p - lr decay p - lr (m' / (1 - beta1^t)) / (sqrt(v' / (1 - beta2^t)) + eps)
@@ -47,6 +47,7 @@ Operator describe() {
         .output("new_param", {"total"})
         .output("new_exp_avg", {"total"})
         .output("new_exp_avg_sq", {"total"})
+        .forward_alone()
         .typical("total", 1, 4096)
         .typical("tensors", 1, 8)
         .benchmark("total=134217728,tensors=300")

@@ -20,6 +20,8 @@ struct ForwardFunctions {
     std::function<void(const ForwardCall<Traced>&)> gradients = {};
     /// At a tie the branch that the forward function takes defines the gradient.
     bool branches_decide = false;
+    /// No gradient is asked for.
+    bool is_forward_alone = false;
 };
 
 /// Sets a pass's references to a function of the pass's tensors, which are the inputs and outputs
