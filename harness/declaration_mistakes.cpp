@@ -366,13 +366,14 @@ void OperatorDeclaration::find_mistakes(const Operator& op, Mistakes& mistakes) 
     for (const auto& group : {inputs_, outputs_})
         for (const TensorDeclaration& tensor : group) check_shape(op, tensor, mistakes);
     check_differentiable(op, functions_.is_forward_alone, mistakes);
-    if (functions_.is_forward_alone && !gradients_.empty())
-        add(mistakes, "the operator is forward_alone() and has a gradient pass {}; leave one out",
-            gradients_.front().name);
     for (const auto& [tensor, lengths] : lengths_)
         if (auto mistake = mistake_in_lengths(op, tensor, lengths); !mistake.empty())
             mistakes.push_back(std::move(mistake));
-    for (const PassDeclaration& declared : gradients_) check_gradient(op, declared, mistakes);
+    if (functions_.is_forward_alone && !gradients_.empty())
+        add(mistakes, "the operator is forward_alone() and has a gradient pass {}; leave one out",
+            gradients_.front().name);
+    else
+        for (const PassDeclaration& declared : gradients_) check_gradient(op, declared, mistakes);
     for (const auto& [pass, steps] : steps_) {
         const bool exists =
             pass == "forward" || std::ranges::count(gradients_, pass, &PassDeclaration::name) > 0;

@@ -86,6 +86,8 @@ TEST_CASE("each mistake in a declaration is said, with what is right") {
              .forward(nothing),
          "no input is differentiable, so there is no gradient to verify; declare at least one "
          "floating-point input without constant(), or the operator forward_alone()"},
+        {copying().forward_alone().gradient("grad_x", {"dy"}, {"dx"}),
+         "the operator is forward_alone() and has a gradient pass grad_x; leave one out"},
         {declare_operator("o").parameter("n").input("x", {"n"}).saved("y", {"n"}).forward(nothing),
          "no output has a cotangent, so there is no gradient to verify; declare at least one with "
          "output(), not saved()"},

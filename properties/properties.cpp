@@ -23,7 +23,7 @@ bool has_checked_variant(const Kernel& kernel) { return kernel.on(checked_varian
 bool is_padded(const TensorSpec& tensor) { return !tensor.lengths.tensor.empty(); }
 bool separable(const Kernel& kernel) {
     return !kernel.op->separable.empty() && std::ranges::none_of(kernel.op->outputs, is_padded) &&
-           std::ranges::none_of(kernel.op->inputs, is_padded);
+           std::ranges::none_of(kernel.op->inputs, is_padded) && kernel.any().block_formats.empty();
 }
 bool gradient_or_tangent(const Kernel& kernel) { return !kernel.pass->is_forward(); }
 bool adjoint(const Kernel& kernel) {

@@ -43,7 +43,9 @@ std::vector<Array<double>> other_inputs(const CaseContext& context,
         if (tensor.domain || context.op().is_output(context.pass().inputs[i]))
             reverse(inputs[i], tensor, context.problem());
         else
-            for (double& element : inputs[i].data) element = -3.0 * element;
+            // A scale that is no power of two can't hold three times its numbers.
+            for (double& element : inputs[i].data)
+                element *= context.types().blocks_of(context.pass().inputs[i]) ? -1.0 : -3.0;
     }
     return inputs;
 }

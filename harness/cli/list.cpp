@@ -82,14 +82,13 @@ std::string role_of(const Operator& op, const PassSpec& pass, const std::string&
 
 TensorRow row_of(const Kernel& kernel, const Problem& problem, const std::string& name) {
     const Sizes sizes = kernel.op->sizes_of(name, problem);
-    const DType dtype = dtype_of(kernel.any(), *kernel.op, name);
-    const std::int64_t elements = element_count(sizes);
+    const KernelDeclaration& declared = kernel.any();
     return {.name = name,
             .role = role_of(*kernel.op, *kernel.pass, name),
-            .sizes = fmt::format("{} {}", traits_of(dtype).name,
+            .sizes = fmt::format("{} {}", storage_name(declared, *kernel.op, name),
                                  fmt::join(sizes.empty() ? Sizes{1} : sizes, " x ")),
-            .elements = elements,
-            .bytes = elements * static_cast<std::int64_t>(traits_of(dtype).bytes)};
+            .elements = element_count(sizes),
+            .bytes = bytes_of(declared, *kernel.op, name, sizes)};
 }
 
 void print(const TensorRow& row) {

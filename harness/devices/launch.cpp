@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "harness/base/errors.hpp"
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/process_state.hpp"
 #include "harness/numbers/element_bits.hpp"
@@ -44,9 +45,16 @@ int block_size_of(const KernelDeclaration& kernel, const Setting& setting) {
 
 /// The buffers of a call, and the one that each tensor of the pass lies in.
 struct Buffers {
-    /// The inputs, the outputs that lie over none, the workspace if there is one.
+    /// The inputs, the scales of their blocks, the outputs that lie over none, the workspace if
+    /// there is one.
     std::vector<BufferSpec> buffers;
     std::vector<std::size_t> buffer_of;  ///< inputs, then outputs
+    /// An input that has scales for its blocks.
+    struct Scaled {
+        std::size_t input, scales;  ///< buffers
+        BlockFormat format;
+    };
+    std::vector<Scaled> scaled;
     bool has_workspace = false;
 
     Buffers(const Call& call, const KernelDeclaration& declaration) {
@@ -67,6 +75,9 @@ struct Buffers {
             buffer_of.push_back(buffers.size() - 1);
         };
         for (const std::string& name : pass.inputs) add(name, BufferRole::input);
+        for (std::size_t i = 0; i < pass.inputs.size(); ++i)
+            if (const auto format = block_format_of(declaration, pass.inputs[i]))
+                add_scales(i, *format);
         for (std::size_t i = 0; i < pass.outputs.size(); ++i) {
             const BufferRole role =
                 call.setting.asks_for(i) ? BufferRole::output : BufferRole::unwanted;
@@ -85,6 +96,68 @@ struct Buffers {
                                .sizes = {(bytes + 3) / 4}});
         }
     }
+
+    /// What a launcher is given, in the order of tensors_of_call().
+    std::vector<TensorView> views(const Arena& arena, std::size_t inputs) const {
+        std::vector<TensorView> all;
+        for (const std::size_t buffer : buffer_of) all.push_back(arena.view(buffer));
+        for (const Scaled& one : scaled)
+            if (one.format.element == DType::f4e2m1) {
+                TensorView& view = all[one.input];
+                view = view_of(view.data, DType::f4e2m1, element_sizes_[one.input],
+                               strides_in_bytes(element_sizes_[one.input]));
+            }
+        for (std::size_t i = 0; i < scaled.size(); ++i)
+            all.insert(all.begin() + static_cast<std::ptrdiff_t>(inputs + i),
+                       arena.view(scaled[i].scales));
+        return all;
+    }
+
+    /// Writes an input as it is stored.
+    void write(Arena& arena, std::size_t input, const std::vector<double>& values) const {
+        const auto one = std::ranges::find(scaled, input, &Scaled::input);
+        if (one == scaled.end()) return arena.write(input, values);
+        const std::int64_t row = row_length(element_sizes_[input]);
+        const auto stored = encoded(one->format, values, row);
+        if (!stored)
+            throw std::logic_error(fmt::format("{} holds numbers that are none of {}",
+                                               buffers[input].name, one->format.name));
+        arena.write(input, one->format.element == DType::f4e2m1 ? packed(stored->elements, row)
+                                                                : stored->elements);
+        arena.write(one->scales, stored->scales);
+    }
+
+  private:
+    /// Two elements lie in a byte, and rows begin with one.
+    static Sizes sizes_in_bytes(Sizes sizes) {
+        if (!sizes.empty()) sizes.back() = (sizes.back() + 1) / 2;
+        return sizes;
+    }
+    static Strides strides_in_bytes(const Sizes& elements) {
+        Strides strides = row_major_strides(sizes_in_bytes(elements));
+        for (std::size_t axis = 0; axis + 1 < strides.size(); ++axis) strides[axis] *= 2;
+        return strides;
+    }
+
+    void add_scales(std::size_t input, const BlockFormat& format) {
+        BufferSpec& elements = buffers[input];
+        element_sizes_.resize(buffers.size());
+        element_sizes_[input] = elements.sizes;
+        BufferSpec scales = elements;
+        scales.name = scales_of(elements.name);
+        scales.dtype = format.scale;
+        scales.strides.clear();
+        if (!scales.sizes.empty()) scales.sizes.back() = format.blocks_in(scales.sizes.back());
+        if (format.element == DType::f4e2m1) {
+            elements.dtype = DType::u8;
+            elements.sizes = sizes_in_bytes(elements.sizes);
+            elements.strides.clear();
+        }
+        scaled.push_back({input, buffers.size(), format});
+        buffers.push_back(std::move(scales));
+    }
+
+    std::vector<Sizes> element_sizes_;  ///< of the inputs that have scales
 };
 
 /// Which elements of a tensor lie behind the rows that are used; empty where all are, or the pass
@@ -121,11 +194,11 @@ class Rig {
           declaration_(*call.kernel.on(call.checked ? checked_variant : call.device.name())),
           buffers_(call, declaration_),
           arena_(call.device, buffers_.buffers, call.surroundings),
-          names_(call.kernel.pass->tensors()) {
-        for (const std::size_t buffer : buffers_.buffer_of) tensors_.push_back(arena_.view(buffer));
+          names_(tensors_of_call(declaration_, *call.kernel.pass)),
+          tensors_(buffers_.views(arena_, call.kernel.pass->inputs.size())) {
         const std::size_t inputs = call.kernel.pass->inputs.size();
         for (std::size_t i = 0; i < inputs; ++i)
-            arena_.write(i, with_padding(call, i, buffers_.buffers[i].dtype));
+            buffers_.write(arena_, i, with_padding(call, i, buffers_.buffers[i].dtype));
         for (std::size_t i = 0; i < call.initial_outputs.size(); ++i)
             if (!call.initial_outputs[i].data.empty())
                 arena_.write(buffers_.buffer_of[inputs + i], call.initial_outputs[i].data);
@@ -228,6 +301,15 @@ std::vector<double> stored(DType dtype, std::vector<double> values) {
     return values;
 }
 
+GivenTensor given_tensor(const BufferSpec& spec) {
+    return {.name = spec.name,
+            .dtype = spec.dtype,
+            .sizes = spec.sizes,
+            .strides = spec.strides.empty() ? row_major_strides(spec.sizes) : spec.strides,
+            .offset = spec.offset,
+            .alignment_bytes = spec.alignment_bytes};
+}
+
 GivenCall given_in_one(const Call& call) {
     const KernelDeclaration& declaration = *call.kernel.on(call.device.name());
     const Buffers placed(call, declaration);
@@ -242,19 +324,29 @@ GivenCall given_in_one(const Call& call) {
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::size_t buffer = placed.buffer_of[i];
         const BufferSpec& spec = placed.buffers[buffer];
-        GivenTensor tensor{
-            .name = names[i],
-            .dtype = spec.dtype,
-            .sizes = spec.sizes,
-            .strides = spec.strides.empty() ? row_major_strides(spec.sizes) : spec.strides,
-            .offset = spec.offset,
-            .alignment_bytes = spec.alignment_bytes};
+        GivenTensor tensor = given_tensor(spec);
+        tensor.name = names[i];
         if (i < inputs)
             tensor.values = stored(spec.dtype, with_padding(call, i, spec.dtype));
         else if (i - inputs < call.initial_outputs.size())
             tensor.values = stored(spec.dtype, call.initial_outputs[i - inputs].data);
         if (i >= inputs && buffer < inputs) tensor.lies_in = buffer;
         given.tensors.push_back(std::move(tensor));
+    }
+    for (std::size_t i = 0; i < placed.scaled.size(); ++i) {
+        const auto& [input, scales, format] = placed.scaled[i];
+        if (format.element == DType::f4e2m1)
+            throw UsageError(
+                fmt::format("{} has two elements in a byte, which an exported case "
+                            "can't list; give one of a kernel with wider elements",
+                            names[input]));
+        auto stored =
+            encoded(format, call.inputs[input].data, row_length(call.inputs[input].sizes));
+        given.tensors[input].values = std::move(stored.value().elements);
+        GivenTensor tensor = given_tensor(placed.buffers[scales]);
+        tensor.values = std::move(stored->scales);
+        given.tensors.insert(given.tensors.begin() + static_cast<std::ptrdiff_t>(inputs + i),
+                             std::move(tensor));
     }
     return given;
 }

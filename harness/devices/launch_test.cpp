@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "harness/base/errors.hpp"
 #include "harness/testing/device.hpp"
 #include "harness/testing/operator.hpp"
 
@@ -114,6 +115,52 @@ TEST_CASE("a call gives the inputs, and brings back values, types, bits and what
     REQUIRE(result.output_bits.size() == 2);
     REQUIRE(result.output_bits[1].size() == sizeof z);
     CHECK(std::memcmp(result.output_bits[1].data(), z, sizeof z) == 0);
+}
+
+TEST_CASE("an input with scales for blocks is given as elements and scales, each in a buffer") {
+    Rig rig;
+    rig.declaration.block_scaled("x", mxfp4).block_scaled("w", mxfp8);
+    rig.inputs = {{{3}, {0.5, -6, 1}}, {{3}, {448, 0, -1}}};
+    rig.device.launcher = [](const PassCall& call) {
+        CHECK(std::vector(call.names.begin(), call.names.end()) ==
+              std::vector<std::string>{"x", "w", "x_scales", "w_scales", "y", "z"});
+        REQUIRE(call.tensors.size() == 6);
+        CHECK(call.outputs == 2);
+        const TensorView &x = call.tensors[0], &w = call.tensors[1];
+        CHECK(x.dtype == DType::f4e2m1);
+        CHECK(x.size(0) == 3);
+        const auto byte = [](const TensorView& tensor, std::size_t at) {
+            return static_cast<const unsigned char*>(tensor.data)[at];
+        };
+        CHECK(byte(x, 0) == 0xf1);
+        CHECK((byte(x, 1) & 0xf) == 2);
+        CHECK(w.dtype == DType::f8e4m3);
+        CHECK(byte(w, 0) == 0x7e);
+        for (const std::size_t scales : {2, 3}) {
+            CHECK(call.tensors[scales].dtype == DType::f8e8m0);
+            CHECK(call.tensors[scales].size(0) == 1);
+            CHECK(byte(call.tensors[scales], 0) == 127);
+        }
+        // Scales are inputs, which nobody may change.
+        static_cast<unsigned char*>(call.tensors[3].data)[0] = 1;
+        for (const std::size_t output : {4, 5})
+            for (int i = 0; i < 3; ++i) data(call, output)[i] = 1.0f;
+        return RunStatus{};
+    };
+    CHECK(rig.result().stray_writes ==
+          std::vector<std::string>{"changed its input w_scales (1 element, first w_scales[0])"});
+
+    CHECK_THROWS_WITH_AS(
+        static_cast<void>(given_in(rig.call())),
+        "x has two elements in a byte, which an exported case can't list; give one "
+        "of a kernel with wider elements",
+        UsageError);
+    rig.declaration.block_scaled("x", mxfp8);
+    const GivenCall given = given_in(rig.call()).call;
+    REQUIRE(given.tensors.size() == 6);
+    CHECK(given.tensors[0].values == std::vector{0.5, -6.0, 1.0});
+    CHECK(given.tensors[2].name == "x_scales");
+    CHECK(given.tensors[2].values.size() == 1);
 }
 
 TEST_CASE("a call that failed tells only the error and the findings") {

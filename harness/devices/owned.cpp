@@ -18,6 +18,7 @@
 #include "harness/devices/call_queue.hpp"
 #include "harness/devices/exchange.hpp"
 #include "harness/devices/launcher_times.hpp"
+#include "harness/registry/element_types.hpp"
 #include "harness/registry/registry.hpp"
 
 namespace gradverify {
@@ -175,7 +176,7 @@ struct ReadCall {
     ReadCall(Device& device, const ExchangeCall& asked, std::byte* memory)
         : kernel(Registry::instance().kernels().at(asked.kernel)),
           problem(kernel.op->space, asked.rank),
-          names(kernel.pass->tensors()),
+          names(tensors_of_call(*kernel.on(device.name()), *kernel.pass)),
           tensors(asked.tensors.begin(), asked.tensors.begin() + asked.tensor_count),
           setting{.order = static_cast<ThreadOrder>(asked.order), .order_seed = asked.order_seed} {
         for (std::size_t i = 0; i < problem.values().size(); ++i)

@@ -29,6 +29,9 @@ Patterns patterns_of(DType dtype) {
             return {0xff, 0x7f, 0x1.8p+7};
         case DType::f8e5m2:
             return {0xfd, 0x7d, 0x1.8p+14};
+        // One NaN, and no signs: the huge numbers are two of either end.
+        case DType::f8e8m0:
+            return {0xff, 0xff, 0x1p+125};
         case DType::f32:
             return {0x7fc0a5a5, 0x7fc0d1ed, 0x1.8p+126};
         case DType::f64:
@@ -36,9 +39,10 @@ Patterns patterns_of(DType dtype) {
         case DType::i32:
         case DType::i64:
         case DType::u8:
+        case DType::f4e2m1:
             break;
     }
-    throw std::logic_error("integers have no NaN");
+    throw std::logic_error("integers and floats of 4 bits have no NaN");
 }
 
 // An integer poison is an index far outside of any tensor; two calls have two of them.
@@ -53,6 +57,8 @@ std::uint64_t poison_bits(DType dtype, Poison poison) {
                                                                 : poison_index);
     const Patterns patterns = patterns_of(dtype);
     if (poison == Poison::nan) return patterns.poison_nan;
+    if (dtype == DType::f8e8m0 && poison == Poison::negative_huge)
+        return bits_of(dtype, 1.0 / patterns.huge);
     return bits_of(dtype, poison == Poison::positive_huge ? patterns.huge : -patterns.huge);
 }
 

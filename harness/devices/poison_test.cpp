@@ -34,6 +34,17 @@ TEST_CASE("poison and guards of a floating type are NaNs that differ, and number
     }
 }
 
+TEST_CASE("poison of scales is their NaN, and powers of two near both ends") {
+    const auto value = [](Poison poison) {
+        return number_of(DType::f8e8m0, poison_bits(DType::f8e8m0, poison));
+    };
+    CHECK(std::isnan(value(Poison::nan)));
+    CHECK(value(Poison::positive_huge) == 0x1p+125);
+    CHECK(value(Poison::negative_huge) == 0x1p-125);
+    CHECK(std::isnan(number_of(DType::f8e8m0, guard_bits(DType::f8e8m0, true))));
+    CHECK(number_of(DType::f8e8m0, guard_bits(DType::f8e8m0, false)) == 0.5);
+}
+
 TEST_CASE("poison and guards of an integer type are indices far outside of any tensor") {
     for (const DType dtype : {DType::i32, DType::i64}) {
         const auto value = [&](std::uint64_t bits) {

@@ -8,25 +8,42 @@
 #include <type_traits>
 
 // CUDA's types are declared here, so that this header needs none of CUDA's.
-struct __half;         // NOLINT(bugprone-reserved-identifier)
-struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
-struct __nv_fp8_e4m3;  // NOLINT(bugprone-reserved-identifier)
-struct __nv_fp8_e5m2;  // NOLINT(bugprone-reserved-identifier)
+struct __half;           // NOLINT(bugprone-reserved-identifier)
+struct __nv_bfloat16;    // NOLINT(bugprone-reserved-identifier)
+struct __nv_fp8_e4m3;    // NOLINT(bugprone-reserved-identifier)
+struct __nv_fp8_e5m2;    // NOLINT(bugprone-reserved-identifier)
+struct __nv_fp8_e8m0;    // NOLINT(bugprone-reserved-identifier)
+struct __nv_fp4x2_e2m1;  // NOLINT(bugprone-reserved-identifier)
 
 namespace gradverify {
 
 /// f16 is IEEE's half, bf16 a float without the lower half of its bits. f8e4m3 has no infinity and
 /// one NaN of each sign (OCP's E4M3, often called "fn"); f8e5m2 is a half without its lower byte.
-enum class DType : std::uint8_t { f32, f64, i32, i64, f16, bf16, f8e4m3, f8e5m2, u8 };
+/// f8e8m0 has powers of two alone, and one NaN: the scales of blocks. f4e2m1 has 0, 0.5, 1, 1.5, 2,
+/// 3, 4 and 6 of either sign; two lie in a byte, the first in its lower half.
+enum class DType : std::uint8_t {
+    f32,
+    f64,
+    i32,
+    i64,
+    f16,
+    bf16,
+    f8e4m3,
+    f8e5m2,
+    u8,
+    f8e8m0,
+    f4e2m1
+};
 
-constexpr DType all_dtypes[] = {DType::f32,  DType::f64,    DType::i32,    DType::i64, DType::f16,
-                                DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::u8};
+constexpr DType all_dtypes[] = {DType::f32, DType::f64,    DType::i32,    DType::i64,
+                                DType::f16, DType::bf16,   DType::f8e4m3, DType::f8e5m2,
+                                DType::u8,  DType::f8e8m0, DType::f4e2m1};
 
 /// The arithmetic of an element type.
 struct DTypeTraits {
     std::string_view name;
     std::string_view cpp_name;
-    std::size_t bytes;
+    std::size_t bytes;  ///< of one element, or of two in f4e2m1
     /// Integers of magnitude up to 2^exact_bits are represented exactly.
     int exact_bits;
     /// Largest relative error of one rounding to nearest; 0 for integers.
@@ -56,6 +73,10 @@ constexpr DTypeTraits traits_of(DType dtype) {
             return {"f8e5m2", "__nv_fp8_e5m2", 1, 3, 0x1p-3, 0x1p-14, 57344.0};
         case DType::u8:
             return {"u8", "std::uint8_t", 1, 7, 0.0, 0.0, 0x1.fp+7};
+        case DType::f8e8m0:
+            return {"f8e8m0", "__nv_fp8_e8m0", 1, 1, 0x1p-1, 0x1p-127, 0x1p+127};
+        case DType::f4e2m1:
+            return {"f4e2m1", "__nv_fp4x2_e2m1", 1, 2, 0x1p-2, 1.0, 6.0};
     }
     return {"?", "?", 0, 0, 0.0, 0.0, 0.0};
 }
@@ -65,6 +86,7 @@ constexpr int tf32_exact_bits = 11;
 constexpr double tf32_unit_truncation = 0x1p-10;
 
 constexpr bool is_floating(DType dtype) { return traits_of(dtype).unit_roundoff > 0.0; }
+/// Or fewer.
 constexpr bool is_of_8_bits(DType dtype) {
     return is_floating(dtype) && traits_of(dtype).bytes == 1;
 }
@@ -99,5 +121,9 @@ template <>
 struct DTypeOf<__nv_fp8_e4m3> : std::integral_constant<DType, DType::f8e4m3> {};
 template <>
 struct DTypeOf<__nv_fp8_e5m2> : std::integral_constant<DType, DType::f8e5m2> {};
+template <>
+struct DTypeOf<__nv_fp8_e8m0> : std::integral_constant<DType, DType::f8e8m0> {};
+template <>
+struct DTypeOf<__nv_fp4x2_e2m1> : std::integral_constant<DType, DType::f4e2m1> {};
 
 }  // namespace gradverify

@@ -10,13 +10,18 @@ namespace gradverify {
 
 namespace {
 
-/// A type of 8 or 16 bits: a sign, the exponent, and the significand without its first digit. A
-/// type without infinities has numbers of the largest exponent too, and a NaN of all ones.
+int bits_in(DType dtype) {
+    return dtype == DType::f4e2m1 ? 4 : 8 * static_cast<int>(traits_of(dtype).bytes);
+}
+
+/// A type of 4, 8 or 16 bits: a sign, the exponent, and the significand without its first digit. A
+/// type without infinities has numbers of the largest exponent too, and a NaN of all ones, or with
+/// 4 bits none.
 struct Narrow {
     explicit Narrow(DType dtype)
         : fraction_bits(traits_of(dtype).exact_bits - 1),
-          exponent_bits(8 * static_cast<int>(traits_of(dtype).bytes) - 1 - fraction_bits),
-          has_infinities(dtype != DType::f8e4m3) {}
+          exponent_bits(bits_in(dtype) - 1 - fraction_bits),
+          has_infinities(dtype != DType::f8e4m3 && dtype != DType::f4e2m1) {}
 
     int fraction_bits, exponent_bits;
     bool has_infinities;
@@ -49,6 +54,19 @@ double rounded_to_narrow(const DTypeTraits& traits, double value) {
     return std::abs(rounded) <= traits.largest ? rounded : std::copysign(INFINITY, value);
 }
 
+/// Powers of two, without a sign and without zero.
+double rounded_to_e8m0(double value) {
+    if (!(value >= 0.0)) return NAN;
+    const DTypeTraits traits = traits_of(DType::f8e8m0);
+    const double rounded = rounded_to_narrow(traits, std::max(value, traits.smallest_normal));
+    return std::isinf(rounded) ? NAN : rounded;
+}
+
+std::uint32_t bits_of_e8m0(double value) {
+    const double rounded = rounded_to_e8m0(value);
+    return std::isnan(rounded) ? 0xffu : static_cast<std::uint32_t>(std::ilogb(rounded) + 127);
+}
+
 std::uint32_t bits_of_narrow(DType dtype, double value) {
     const Narrow format(dtype);
     const std::uint32_t sign = std::signbit(value) ? format.sign() : 0u;
@@ -70,6 +88,7 @@ std::uint32_t bits_of_narrow(DType dtype, double value) {
 double rounded_to(DType dtype, double value) {
     if (!is_floating(dtype) || dtype == DType::f64) return value;
     if (dtype == DType::f32) return static_cast<double>(static_cast<float>(value));
+    if (dtype == DType::f8e8m0) return rounded_to_e8m0(value);
     const double rounded = rounded_to_narrow(traits_of(dtype), value);
     return std::isinf(rounded) && !Narrow(dtype).has_infinities ? NAN : rounded;
 }
@@ -116,9 +135,12 @@ std::uint64_t bits_of(DType dtype, double value) {
     switch (dtype) {
         case DType::f8e4m3:
         case DType::f8e5m2:
+        case DType::f4e2m1:
         case DType::f16:
         case DType::bf16:
             return bits_of_narrow(dtype, value);
+        case DType::f8e8m0:
+            return bits_of_e8m0(value);
         case DType::f32:
             return std::bit_cast<std::uint32_t>(static_cast<float>(value));
         case DType::f64:

@@ -13,7 +13,8 @@
 namespace gradverify {
 
 /// The number of the type that is nearest to the value; beyond the largest one infinity, or NaN in
-/// a type without infinities. For an integer type the value itself.
+/// a type without infinities. For an integer type the value itself. In f8e8m0 the least number for
+/// zero, as CUDA's conversions give it, and NaN for what is negative.
 double rounded_to(DType dtype, double value);
 
 /// Whether every value is a number of the type.
@@ -73,6 +74,19 @@ GRADVERIFY_ON_BOTH inline double e4m3_value(std::uint32_t bits) {
     return sign * bits_as<double>((static_cast<std::uint64_t>(rest) + (1016u << 3)) << 49);
 }
 
+GRADVERIFY_ON_BOTH inline double e8m0_value(std::uint32_t bits) {
+    if (bits == 255) return static_cast<double>(__builtin_nan(""));
+    // The exponent of a double is 896 more.
+    return bits_as<double>(static_cast<std::uint64_t>(bits + 896) << 52);
+}
+
+/// Of the lower half of a byte.
+GRADVERIFY_ON_BOTH inline double e2m1_value(std::uint32_t bits) {
+    const std::uint32_t rest = bits & 7u, exponent = rest >> 1, fraction = rest & 1u;
+    const double size = exponent == 0 ? 0.5 * fraction : 0.25 * (fraction + 2u) * (1u << exponent);
+    return (bits & 8u) != 0 ? -size : size;
+}
+
 }  // namespace detail
 
 GRADVERIFY_ON_BOTH inline std::uint64_t load_bits(const void* data, std::int64_t i, int bytes) {
@@ -116,6 +130,10 @@ GRADVERIFY_ON_BOTH inline double number_of(DType dtype, std::uint64_t bits) {
             return static_cast<double>(static_cast<std::int64_t>(bits));
         case DType::u8:
             return static_cast<double>(low);
+        case DType::f8e8m0:
+            return detail::e8m0_value(low);
+        case DType::f4e2m1:
+            return detail::e2m1_value(low);
     }
     return 0.0;
 }

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "harness/base/random.hpp"
-#include "harness/simt/include/gradverify_simt/narrow_float.hpp"
+#include "harness/simt/include/gradverify_simt/block_float.hpp"
 
 namespace {
 
@@ -85,6 +85,41 @@ TEST_CASE("a number is rounded to few bits as the cpu device rounds it, whatever
             if (std::abs(value) <= traits_of(type.dtype).largest)
                 REQUIRE(bits_of(type.dtype, value) == type.bits(value, true));
         }
+}
+
+TEST_CASE("scales are powers of two, and numbers of 4 bits CUDA's, as the cpu device has them") {
+    for (std::uint32_t bits = 0; bits < 256; ++bits) {
+        const auto byte = static_cast<std::uint8_t>(bits);
+        const double scale = value_of_bits(DType::f8e8m0, bits);
+        if (bits == 255) {
+            CHECK(std::isnan(scale));
+        } else {
+            CHECK(scale == static_cast<double>(device::E8m0Format::to_float(byte)));
+            CHECK(scale == std::ldexp(1.0, static_cast<int>(bits) - 127));
+        }
+        CHECK(bits_of(DType::f8e8m0, scale) == bits);
+    }
+    for (std::uint32_t bits = 0; bits < 16; ++bits) {
+        const double number = value_of_bits(DType::f4e2m1, bits);
+        CHECK(number ==
+              static_cast<double>(device::E2m1Format::to_float(static_cast<std::uint8_t>(bits))));
+        CHECK(std::signbit(number) == (bits >= 8));
+        CHECK(bits_of(DType::f4e2m1, number) == bits);
+        // The upper half of a byte is another number.
+        CHECK(value_of_bits(DType::f4e2m1, bits | 0xf0) == number);
+    }
+    CHECK(rounded_to(DType::f8e8m0, 0.0) == 0x1p-127);
+    CHECK(std::isnan(rounded_to(DType::f8e8m0, -1.0)));
+    CHECK(std::isnan(rounded_to(DType::f8e8m0, 0x1.9p+127)));
+    CHECK(rounded_to(DType::f8e8m0, 3.5) == 4.0);
+    const double ties[][2] = {{0.25, 0.0}, {0.75, 1.0}, {1.25, 1.0}, {1.75, 2.0},
+                              {2.5, 2.0},  {3.5, 4.0},  {5.0, 4.0},  {-5.0, -4.0}};
+    for (const auto& [value, even] : ties) {
+        CAPTURE(value);
+        CHECK(rounded_to(DType::f4e2m1, value) == even);
+        CHECK(device::E2m1Format::to_float(device::E2m1Format::from_double(
+                  value, device::Rounding::nearest)) == static_cast<float>(even));
+    }
 }
 
 TEST_CASE("beyond the largest number of 8 bits nothing is said, and up to it all is") {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "harness/base/text.hpp"
+#include "harness/numbers/element_bits.hpp"
 
 namespace gradverify {
 
@@ -29,11 +30,32 @@ int exact_bits_of_factors(const KernelDeclaration& kernel) {
     return bits;
 }
 
+/// What an input needs to have scales for blocks; nothing where it may.
+std::optional<std::string> why_not_block_scaled(const KernelDeclaration& kernel, const Operator& op,
+                                                const PassSpec& pass, const std::string& tensor) {
+    if (std::ranges::find(pass.inputs, tensor) == pass.inputs.end())
+        return "an input of the pass; there are " + joined(pass.inputs);
+    const TensorSpec& spec = op.tensor_named(tensor);
+    if (spec.holds_whole_numbers() || spec.domain)
+        return "an input of any numbers, and " + tensor + " has a range";
+    if (!spec.lengths.tensor.empty())
+        return "an input whose rows are all used, and " + tensor + " is padded";
+    if (op.find_tensor(scales_of(tensor)))
+        return fmt::format("the name {} for the scales, which another tensor has",
+                           scales_of(tensor));
+    for (const LayoutSupport& layout : kernel.layouts)
+        if (layout.tensor == tensor) return "a tensor in rows, without a layout or strides";
+    for (const Alias& alias : kernel.aliases)
+        if (alias.input == tensor) return "an input that no output is written over";
+    return std::nullopt;
+}
+
 }  // namespace
 
 DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_view tensor) {
     const TensorSpec& spec = op.tensor_named(tensor);
     if (spec.holds_whole_numbers()) return spec.dtype;
+    if (const auto blocks = block_format_of(kernel, tensor)) return blocks->element;
     // "dgamma" itself, then gamma.
     for (const std::string_view name : {tensor, std::string_view(spec.name)}) {
         std::optional<DType> last;
@@ -45,6 +67,47 @@ DType dtype_of(const KernelDeclaration& kernel, const Operator& op, std::string_
     const bool is_saved = op.is_output(tensor) && !spec.differentiable;
     return is_saved && !holds_all_of(*kernel.storage_type, DType::f32) ? DType::f32
                                                                        : *kernel.storage_type;
+}
+
+std::optional<BlockFormat> block_format_of(const KernelDeclaration& kernel,
+                                           std::string_view tensor) {
+    std::optional<BlockFormat> last;
+    for (const auto& [input, format] : kernel.block_formats)
+        if (input == tensor) last = format;
+    return last;
+}
+
+std::string scales_of(std::string_view tensor) { return std::string(tensor) + "_scales"; }
+
+std::vector<std::string> tensors_of_call(const KernelDeclaration& kernel, const PassSpec& pass) {
+    std::vector<std::string> names = pass.inputs;
+    for (const std::string& input : pass.inputs)
+        if (block_format_of(kernel, input)) names.push_back(scales_of(input));
+    names.insert(names.end(), pass.outputs.begin(), pass.outputs.end());
+    return names;
+}
+
+std::string_view storage_name(const KernelDeclaration& kernel, const Operator& op,
+                              std::string_view tensor) {
+    const auto blocks = block_format_of(kernel, tensor);
+    return blocks ? blocks->name : traits_of(dtype_of(kernel, op, tensor)).name;
+}
+
+std::int64_t bytes_of(const KernelDeclaration& kernel, const Operator& op, std::string_view tensor,
+                      const Sizes& sizes) {
+    const auto blocks = block_format_of(kernel, tensor);
+    const std::int64_t elements = element_count(sizes), row = row_length(sizes);
+    if (!blocks || elements == 0)
+        return elements * static_cast<std::int64_t>(traits_of(dtype_of(kernel, op, tensor)).bytes);
+    const std::int64_t bytes = blocks->element == DType::f4e2m1 ? (row + 1) / 2 : row;
+    return elements / row * (bytes + blocks->blocks_in(row));
+}
+
+bool can_store(const KernelDeclaration& kernel, const Operator& op, std::string_view tensor,
+               const Array<double>& values) {
+    if (const auto blocks = block_format_of(kernel, tensor))
+        return encoded(*blocks, values.data, row_length(values.sizes)).has_value();
+    return are_numbers_of(dtype_of(kernel, op, tensor), values.data);
 }
 
 ElementTypes::ElementTypes(const KernelDeclaration& kernel)
@@ -96,7 +159,7 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
     std::vector<std::string> mistakes;
     const std::vector<std::string> floating = floating_tensors_of(op, pass);
     const auto require_floating = [&](const std::string& call, DType dtype) {
-        if (!is_floating(dtype))
+        if (!is_floating(dtype) || dtype == DType::f4e2m1)
             mistakes.push_back(fmt::format("{} needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not {}",
                                            call, traits_of(dtype).name));
     };
@@ -139,6 +202,16 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
             mistakes.push_back(fmt::format("{} needs a floating tensor of the pass; there are {}",
                                            call, joined(floating)));
     }
+    for (const std::string& input : pass.inputs)
+        if (!block_format_of(kernel, input) && dtype_of(kernel, op, input) == DType::f8e8m0)
+            mistakes.push_back(fmt::format(
+                "{0} can't be of f8e8m0, which has neither signs nor zero: it is for results; an "
+                "input with such scales is block_scaled(\"{0}\", gradverify::mxfp8)",
+                input));
+    for (const auto& [tensor, format] : kernel.block_formats)
+        if (const auto why = why_not_block_scaled(kernel, op, pass, tensor))
+            mistakes.push_back(fmt::format("block_scaled(\"{}\", gradverify::{}) needs {}", tensor,
+                                           format.name, *why));
     const auto is_short = [&](const std::string& name) {
         return !op.tensor_named(name).holds_whole_numbers() &&
                is_of_8_bits(dtype_of(kernel, op, name));
@@ -158,17 +231,18 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
 }
 
 std::string print_types(const KernelDeclaration& kernel, const Operator& op, const PassSpec& pass) {
-    std::map<DType, std::vector<std::string>> names;
+    // The types in the order of DType, each with its block formats.
+    std::map<std::pair<DType, std::string_view>, std::vector<std::string>> names;
     for (const std::string& name : floating_tensors_of(op, pass))
-        names[dtype_of(kernel, op, name)].push_back(name);
+        names[{dtype_of(kernel, op, name), storage_name(kernel, op, name)}].push_back(name);
     if (names.empty()) return "none";
     const auto most =
         std::ranges::max_element(names, {}, [](const auto& one) { return one.second.size(); });
     std::vector<std::string> others;
-    for (const auto& [dtype, tensors] : names)
-        if (dtype != most->first)
-            others.push_back(fmt::format("{}: {}", joined(tensors), traits_of(dtype).name));
-    const std::string usual(traits_of(most->first).name);
+    for (const auto& [stored, tensors] : names)
+        if (stored != most->first)
+            others.push_back(fmt::format("{}: {}", joined(tensors), stored.second));
+    const std::string usual(most->first.second);
     return others.empty() ? usual : fmt::format("{} ({})", usual, joined(others, "; "));
 }
 

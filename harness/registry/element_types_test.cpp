@@ -45,6 +45,56 @@ TEST_CASE("a tensor has the declared type, its gradient too; what is saved stays
                                  *op.find_pass("backward")) == 4);
 }
 
+TEST_CASE("an input may have scales for blocks of its elements, which a launcher is given, too") {
+    Operator op = with_saved_sum();
+    const auto forward = [&] { return *op.find_pass("forward"); };
+    const KernelDeclaration kernel =
+        toy_kernel("plain").block_scaled("x", nvfp4).block_scaled("w", mxfp8);
+    CHECK(print_types(kernel, op, forward()) == "f32 (w: mxfp8; x: nvfp4)");
+    CHECK(dtype_of(kernel, op, "x") == DType::f4e2m1);
+    // A gradient is stored as it was.
+    CHECK(dtype_of(kernel, op, "dx") == DType::f32);
+    CHECK(tensors_of_call(kernel, forward()) ==
+          std::vector<std::string>{"x", "w", "of", "x_scales", "w_scales", "y", "sum"});
+    CHECK(mistakes_in_types(kernel, op, forward()).empty());
+    const ElementTypes types(kernel, op);
+    CHECK(types.exact_bits() == 24);
+    CHECK(types.largest_integer(op, "x") == 2);
+    CHECK(can_store(kernel, op, "x", {{2}, {0x1p-9, 6.0 * 0x1p-9}}));
+    CHECK_FALSE(can_store(kernel, op, "x", {{2}, {0x1p-9, 7.0 * 0x1p-9}}));
+    CHECK(can_store(kernel, op, "y", {{2}, {0.1f, 7.0 * 0x1p-9}}));
+
+    const auto mistake = [&](const KernelDeclaration& wrong) {
+        const auto mistakes = mistakes_in_types(wrong, op, forward());
+        REQUIRE(mistakes.size() == 1);
+        return mistakes.front();
+    };
+    CHECK(mistake(toy_kernel("plain").block_scaled("y", mxfp4)) ==
+          "block_scaled(\"y\", gradverify::mxfp4) needs an input of the pass; there are x, w, of");
+    CHECK(mistake(toy_kernel("plain").block_scaled("of", mxfp4)) ==
+          "block_scaled(\"of\", gradverify::mxfp4) needs an input of any numbers, and of has a "
+          "range");
+    CHECK(mistake(toy_kernel("plain").block_scaled("x", mxfp8).strided("x")) ==
+          "block_scaled(\"x\", gradverify::mxfp8) needs a tensor in rows, without a layout or "
+          "strides");
+    CHECK(mistake(toy_kernel("plain")
+                      .block_scaled("x", mxfp8)
+                      .storage("y", DType::f8e4m3)
+                      .in_place("y", "x")) ==
+          "block_scaled(\"x\", gradverify::mxfp8) needs an input that no output is written over");
+    CHECK(mistake(toy_kernel("plain").storage("x", DType::f4e2m1)) ==
+          "storage(\"x\") needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not f4e2m1");
+    CHECK(
+        mistake(toy_kernel("plain").storage("x", DType::f8e8m0)) ==
+        "x can't be of f8e8m0, which has neither signs nor zero: it is for results; an input with "
+        "such scales is block_scaled(\"x\", gradverify::mxfp8)");
+    op.inputs[1].name = "x_scales";
+    op.passes[0].inputs[1] = "x_scales";
+    CHECK(mistake(toy_kernel("plain").block_scaled("x", mxfp8)) ==
+          "block_scaled(\"x\", gradverify::mxfp8) needs the name x_scales for the scales, which "
+          "another tensor has");
+}
+
 TEST_CASE("a kernel computes in float unless its tensors are doubles, or it says so") {
     KernelDeclaration kernel = toy_kernel("plain");
     CHECK(kernel.accumulator() == DType::f32);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "harness/base/setters.hpp"
+#include "harness/numbers/block_scaled.hpp"
 #include "harness/numbers/dtype.hpp"
 #include "harness/problems/constraint.hpp"
 #include "harness/registry/pass_call.hpp"
@@ -97,6 +98,7 @@ class KernelDeclaration {
     WhyAbsent why_absent = nullptr;
     std::string yardstick_name;
     bool is_complete = false;  ///< the registry has added what holds for ordinary kernels
+    std::vector<std::pair<std::string, BlockFormat>> block_formats;  ///< of inputs that are named
 
     /// The type that the kernel computes and sums in.
     DType accumulator() const;
@@ -151,6 +153,13 @@ class KernelDeclaration {
     /// The same for one tensor, and for its gradient and cotangent where these are not named.
     KernelDeclaration& storage(std::string_view tensor, DType dtype) {
         return add(storage_types, {std::string(tensor), dtype});
+    }
+    /// An input of the pass is stored as elements of few bits with a scale for each block of them
+    /// along its innermost axis: `block_scaled("x", mxfp8)`, or mxfp8_e5m2, mxfp4, nvfp4. The
+    /// launcher is given both: `tensor("x")` and `tensor("x_scales")`, whose innermost axis counts
+    /// blocks.
+    KernelDeclaration& block_scaled(std::string_view input, const BlockFormat& format) {
+        return add(block_formats, {std::string(input), format});
     }
     /// The layout that the kernel takes a tensor in, and its gradient and cotangent where these are
     /// not named: `layout("x", "nhwc")`; by default row-major.

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "harness/base/text.hpp"
+#include "harness/registry/element_types.hpp"
 
 namespace gradverify {
 
@@ -130,6 +131,7 @@ std::vector<std::string> undeclared_cotangents(const Operator& op, const PassSpe
     if (kernel.takes_contiguous_cotangents) return names;
     for (const std::string& input : pass.inputs)
         if (may_be_expanded(op, pass, input) && !support_of(op, kernel, input) &&
+            !block_format_of(kernel, input) &&
             std::ranges::find(kernel.aliases, input, &Alias::input) == kernel.aliases.end())
             names.push_back(input);
     return names;

@@ -63,7 +63,7 @@ ordered_json tensors_of(const Kernel& kernel, const Problem& problem) {
     const auto add = [&](const std::string& name, const char* role) {
         tensors.push_back({{"name", name},
                            {"role", role},
-                           {"dtype", traits_of(dtype_of(kernel.any(), *kernel.op, name)).name},
+                           {"dtype", storage_name(kernel.any(), *kernel.op, name)},
                            {"sizes", kernel.op->sizes_of(name, problem)}});
     };
     for (const std::string& name : kernel.pass->inputs) add(name, "input");

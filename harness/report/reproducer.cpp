@@ -300,7 +300,7 @@ import torch
 NAN, INFINITY = float("nan"), float("inf")
 TORCH_TYPES = {{"f32": "float32", "f64": "float64", "i32": "int32", "i64": "int64", "f16": "float16",
                "bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2",
-               "u8": "uint8"}}
+               "f8e8m0": "float8_e8m0fnu", "u8": "uint8"}}
 
 # The call before, if there is one, and the call, on the problem {3}.
 CALLS = [{4}, {5}]

@@ -139,7 +139,7 @@ std::pair<CallResult, CallResult> Caller::call_twice(const std::vector<Array<dou
 bool can_take(const Kernel& kernel, const std::vector<Array<double>>& inputs) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const DType dtype = dtype_of(kernel.any(), *kernel.op, kernel.pass->inputs[i]);
-        if (!are_numbers_of(dtype, inputs[i].data)) return false;
+        if (!can_store(kernel.any(), *kernel.op, kernel.pass->inputs[i], inputs[i])) return false;
         if (kernel.any().takes_finite_numbers_alone &&
             !std::ranges::all_of(inputs[i].data, [](double value) { return std::isfinite(value); }))
             return false;

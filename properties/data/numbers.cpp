@@ -104,6 +104,87 @@ void fill_whole_range(Array<double>& array, SplitMix64 random, DType dtype) {
     }
 }
 
+namespace {
+
+/// The bits of elements that a tensor of blocks has: all, or those of some neighbouring exponents,
+/// whose sums show each of them.
+struct ElementRange {
+    std::uint64_t first, count;
+};
+
+ElementRange elements_of(const BlockFormat& format, SplitMix64& random) {
+    const DTypeTraits traits = traits_of(format.element);
+    const std::uint64_t last = bits_of(format.element, traits.largest);
+    const std::uint64_t some = std::uint64_t{4} << (traits.exact_bits - 1);
+    if (some >= last || random.one_in(2)) return {1, last};
+    return {1 + random.below(last - some + 1), some};
+}
+
+/// The exponents of scales: usual ones, the least there are, or the largest whose products with all
+/// elements are floats.
+struct ScaleRange {
+    int least, most;
+};
+
+ScaleRange scales_of(const BlockFormat& format, SplitMix64& random) {
+    if (format.scale != DType::f8e8m0) return {-5, 4};
+    const int most = 126 - std::ilogb(traits_of(format.element).largest);
+    const std::uint64_t roll = random.below(8);
+    return roll == 0   ? ScaleRange{-127, -120}
+           : roll == 1 ? ScaleRange{most - 7, most}
+                       : ScaleRange{-4, 4};
+}
+
+}  // namespace
+
+void fill_blocks(Array<double>& array, SplitMix64 random, const BlockFormat& format,
+                 bool is_dense) {
+    const ElementRange elements = elements_of(format, random);
+    const ScaleRange scales = scales_of(format, random);
+    const auto row = static_cast<std::size_t>(array.sizes.empty() ? 1 : array.sizes.back());
+    int exponent = 0;
+    double scale = 1.0;
+    bool is_zero = false;
+    for (std::size_t i = 0; i < array.data.size(); ++i) {
+        if (i % row % static_cast<std::size_t>(format.length) == 0) {
+            const int before = exponent;
+            while (exponent == before)
+                exponent = static_cast<int>(random.between(scales.least, scales.most));
+            // A scale with digits has any of them.
+            const double fraction =
+                format.scale == DType::f8e8m0 ? 0.0 : 0.125 * static_cast<double>(random.below(8));
+            scale = std::ldexp(1.0 + fraction, exponent);
+            is_zero = !is_dense && array.data.size() > 32 && random.one_in(8);
+        }
+        const std::uint64_t bits = elements.first + random.below(elements.count);
+        const double size = scale * number_of(format.element, bits);
+        const bool is_left_out =
+            is_zero || (!is_dense && array.data.size() > 16 && random.one_in(16));
+        array.data[i] = is_left_out ? 0.0 : random.one_in(2) ? size : -size;
+    }
+}
+
+void fill_near_steps(Array<double>& array, SplitMix64 random, DType dtype, DType rounded) {
+    const DTypeTraits traits = traits_of(dtype);
+    const double unit = 2.0 * traits.unit_roundoff;
+    const std::uint64_t end = random.below(8);
+    const int shift = end == 0   ? std::ilogb(traits.smallest_normal) + 3
+                      : end == 1 ? std::ilogb(traits.largest) - 3
+                                 : 0;
+    const int steps = 1 << (traits_of(rounded).exact_bits - 1);
+    for (double& element : array.data) {
+        const std::uint64_t roll = random.below(6);
+        const auto step = static_cast<double>(random.below(static_cast<std::uint64_t>(steps)));
+        const double size = roll == 0   ? 1.0
+                            : roll == 1 ? 1.0 + unit
+                            : roll == 2 ? 2.0 - unit
+                                        : 1.0 + (step + 0.5) / steps;
+        const auto exponent =
+            static_cast<int>(random.one_in(4) ? random.between(-15, 3) : random.between(-3, 3));
+        element = rounded_to(dtype, std::ldexp(random.one_in(2) ? size : -size, exponent + shift));
+    }
+}
+
 void fill_smooth(Array<double>& array, SplitMix64 random) {
     const Significands significands(DType::f32);
     for (double& element : array.data) element = significands.draw(random) / 2.0;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "harness/base/random.hpp"
+#include "harness/numbers/block_scaled.hpp"
 #include "harness/operators/operator.hpp"
 
 namespace gradverify {
@@ -26,6 +27,15 @@ void fill_mantissas(Array<double>& array, SplitMix64 random, DType dtype);
 /// Numbers of all sizes that a float of 8 bits has, without zero. A quarter are subnormal, and a
 /// quarter have the largest exponent, which other formats keep for infinity.
 void fill_whole_range(Array<double>& array, SplitMix64 random, DType dtype);
+
+/// Numbers whose blocks have scales of their own, another in each block than in the one before; by
+/// turns of usual sizes, as small as the format has them, and nearly as large as a float. Unless
+/// dense some elements are zero, and some blocks.
+void fill_blocks(Array<double>& array, SplitMix64 random, const BlockFormat& format, bool is_dense);
+
+/// Numbers that show how a kernel rounds them to 8 bits: halfway between two of those, powers of
+/// two, and the numbers next to these. Now and then all are near an end of their type's range.
+void fill_near_steps(Array<double>& array, SplitMix64 random, DType dtype, DType rounded);
 
 /// Numbers of either sign, from 1/4 to 1.
 void fill_smooth(Array<double>& array, SplitMix64 random);

@@ -47,7 +47,9 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
             refuse(fmt::format("outside of its {} elements", data.size()));
         const TensorSpec& tensor = op.tensor_named(element.tensor);
         const DType dtype = types.of(op, element.tensor);
-        const double stored = rounded_to(dtype, element.value);
+        // Blocks have a scale, by which their numbers leave the range of the elements.
+        const double stored =
+            types.blocks_of(element.tensor) ? element.value : rounded_to(dtype, element.value);
         if (!std::isfinite(stored) && std::isfinite(element.value))
             refuse(fmt::format("beyond the largest {}", traits_of(dtype).name));
         const bool is_input = tensor.name == element.tensor;  // not a cotangent
@@ -58,6 +60,13 @@ void set_listed(const Operator& op, const Problem& problem, Values& values,
         if (is_input ? !may_be : !std::isfinite(stored)) refuse("outside of the tensor's values");
         data[static_cast<std::size_t>(element.index)] = stored;
     }
+    for (const auto& [name, array] : values)
+        if (const auto blocks = types.blocks_of(name);
+            blocks && !encoded(*blocks, array.data, row_length(array.sizes)))
+            throw std::invalid_argument(fmt::format(
+                "data: {} has a block that {} can't hold: its numbers are a scale's products with "
+                "numbers of {}",
+                name, blocks->name, traits_of(blocks->element).name));
 }
 
 /// Elements that are not listed, as numbers of the tensor's type.
@@ -101,6 +110,23 @@ bool has_whole_range(const Operator& op, const Data& data, ValueKind kind,
     return SplitMix64(mix_seed(data.seed, "range of " + name)).one_in(4);
 }
 
+/// The 8-bit type that results of a smooth operator are rounded to, in the draws that show how,
+/// half of them: those of sums of products meet ties on exact integers.
+std::optional<DType> near_steps_of(const Operator& op, const Data& data, ValueKind kind,
+                                   const ElementTypes& types, const std::string& name) {
+    if (op.algebra == Algebra::products || kind != ValueKind::mantissas ||
+        is_of_8_bits(types.of(op, name)))
+        return std::nullopt;
+    const bool has_turn = data.is_dense
+                              ? data.seed % 2 == 0
+                              : SplitMix64(mix_seed(data.seed, "steps of " + name)).one_in(2);
+    for (const TensorSpec& output : op.outputs)
+        if (const DType dtype = types.of(op, output.name);
+            has_turn && is_of_8_bits(dtype) && dtype != DType::f8e8m0)
+            return dtype;
+    return std::nullopt;
+}
+
 /// The largest integer that keeps sums exact; 0 where not even ones do.
 std::int64_t amplitude_of(const Operator& op, const Problem& problem, const ElementTypes& types,
                           const std::string& name) {
@@ -117,7 +143,13 @@ void fill_numbers(Array<double>& array, const Operator& op, const Problem& probl
     const std::int64_t largest = types.largest_integer(op, name);
     const std::int64_t amplitude = amplitude_of(op, problem, types, name);
     const SplitMix64 random(mix_seed(data.seed, name));
-    if (has_whole_range(op, data, kind, types, name))
+    const auto blocks = types.blocks_of(name);
+    const auto rounded = near_steps_of(op, data, kind, types, name);
+    if (blocks && kind == ValueKind::mantissas)
+        fill_blocks(array, random, *blocks, data.is_dense);
+    else if (rounded)
+        fill_near_steps(array, random, dtype, *rounded);
+    else if (has_whole_range(op, data, kind, types, name))
         fill_whole_range(array, random, dtype);
     else if (kind == ValueKind::mantissas && data.is_dense)
         fill_dense_mantissas(array, dense_range(op, problem, name), data.seed, dtype);
@@ -256,7 +288,8 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     if (is_input && types.may_be_nan(tensor) && holds_nan(op, data))
         fill_nan(array, data.seed, shape);
     const DType dtype = types.of(op, name);
-    if (op.algebra != Algebra::products && kind == ValueKind::mantissas)
+    if (op.algebra != Algebra::products && kind == ValueKind::mantissas &&
+        !near_steps_of(op, data, kind, types, name))
         change_sizes(array, op, data, dtype, name, shape);
     if (is_input && tensor.domain && kind == ValueKind::integers && op.is_exact_on_integers())
         move_integers_inside(array, tensor.domain_at(problem), dtype,
@@ -271,7 +304,10 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
             make_averaging(array);
     }
     // Rows of very different sizes leave the range of 8 bits.
-    if (is_of_8_bits(dtype))
+    if (const auto blocks = types.blocks_of(name)) {
+        if (!encoded(*blocks, array.data, row_length(array.sizes)))
+            round_blocks(*blocks, array.data, row_length(array.sizes));
+    } else if (is_of_8_bits(dtype))
         for (double& element : array.data) element = rounded_to(dtype, element);
     return array;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUDA's 8-bit floats, __nv_fp8_e4m3 and __nv_fp8_e5m2: storage and conversions, alone, in pairs
-// and in fours; e8m0 is missing.
+// and in fours; and __nv_fp8_e8m0, alone.
 #pragma once
 #pragma GCC system_header
 
@@ -9,6 +9,7 @@
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
+#include "gradverify_simt/block_float.hpp"
 #include "gradverify_simt/forced.hpp"
 #include "gradverify_simt/narrow_float.hpp"
 
@@ -19,6 +20,7 @@ using __nv_fp8x2_storage_t = unsigned short;
 using __nv_fp8x4_storage_t = unsigned int;
 enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE };
 enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 };
+enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
 
 // The conversion of a NUMBER is the format's from_NUMBER.
 #define GRADVERIFY_SIMT_TO_FP8(NUMBER)                                                         \
@@ -155,3 +157,40 @@ GRADVERIFY_SIMT_FP8_TYPE(__nv_fp8x2_e5m2, Fp8Pair, __NV_E5M2)
 GRADVERIFY_SIMT_FP8_TYPE(__nv_fp8x4_e4m3, Fp8Four, __NV_E4M3)
 GRADVERIFY_SIMT_FP8_TYPE(__nv_fp8x4_e5m2, Fp8Four, __NV_E5M2)
 #undef GRADVERIFY_SIMT_FP8_TYPE
+
+// Of the magnitude, rounded up or toward zero.
+#define GRADVERIFY_SIMT_TO_E8M0(NUMBER)                                                           \
+    inline __nv_fp8_storage_t __nv_cvt_##NUMBER##_to_e8m0(NUMBER x, __nv_saturation_t saturate,   \
+                                                          cudaRoundMode rounding) {               \
+        return ::gradverify::simt::unit::E8m0Format::from_##NUMBER(x, saturate == __NV_SATFINITE, \
+                                                                   rounding == cudaRoundPosInf);  \
+    }
+GRADVERIFY_SIMT_TO_E8M0(float)
+GRADVERIFY_SIMT_TO_E8M0(double)
+#undef GRADVERIFY_SIMT_TO_E8M0
+inline __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_e8m0(__nv_bfloat16_raw x,
+                                                       __nv_saturation_t saturate,
+                                                       cudaRoundMode rounding) {
+    return __nv_cvt_float_to_e8m0(__nv_bfloat16(x).gradverify_float(), saturate, rounding);
+}
+inline __nv_bfloat16_raw __nv_cvt_e8m0_to_bf16raw(__nv_fp8_storage_t x) {
+    return __nv_bfloat16::gradverify_of(::gradverify::simt::unit::E8m0Format::to_float(x));
+}
+
+// Constructors saturate, and round up.
+struct __nv_fp8_e8m0 {
+    __nv_fp8_storage_t __x;
+    __nv_fp8_e8m0() = default;
+    explicit __nv_fp8_e8m0(__half value) : __nv_fp8_e8m0(value.gradverify_float()) {}
+    explicit __nv_fp8_e8m0(__nv_bfloat16 value) : __nv_fp8_e8m0(value.gradverify_float()) {}
+    explicit __nv_fp8_e8m0(float value)
+        : __x(__nv_cvt_float_to_e8m0(value, __NV_SATFINITE, cudaRoundPosInf)) {}
+    explicit __nv_fp8_e8m0(double value)
+        : __x(__nv_cvt_double_to_e8m0(value, __NV_SATFINITE, cudaRoundPosInf)) {}
+    template <class I>
+    requires(std::is_integral_v<I>)
+    explicit __nv_fp8_e8m0(I value) : __nv_fp8_e8m0(static_cast<double>(value)) {}
+    explicit operator float() const { return ::gradverify::simt::unit::E8m0Format::to_float(__x); }
+    explicit operator double() const { return static_cast<float>(*this); }
+    explicit operator __nv_bfloat16() const { return __nv_cvt_e8m0_to_bf16raw(__x); }
+};

@@ -4,6 +4,10 @@
 #include "harness/simt/tests/constructs/construct.hpp"
 
 #include <cuda_fp8.h>
+#if __has_include(<cuda_fp4.h>)  // with e8m0, since CUDA 12.8
+#include <cuda_fp4.h>
+#define HAS_SCALES
+#endif
 
 namespace {
 
@@ -133,3 +137,77 @@ CONSTRUCT(pairs_and_fours_of_8_bits) {
     report.equal("values", to.host(), {1.0f, -1.5f, 1.0f, -1.5f, 3.0f, 57344.0f, -14.0f});
     report.equal("bits", bits.host(), {0xbc38u, 0x7b42be3cu, 0xbc38u, 0xff7fu, 241u});
 }
+
+#ifdef HAS_SCALES
+__global__ void every_scale(float* floats, float* bfloats, unsigned* rounded) {
+    const unsigned i = threadIdx.x;
+    __nv_fp8_e8m0 scale;
+    scale.__x = static_cast<__nv_fp8_storage_t>(i);
+    floats[i] = static_cast<float>(scale);
+    bfloats[i] = __bfloat162float(static_cast<__nv_bfloat16>(scale));
+    // The scale itself, and a little more: up, and toward zero.
+    const float more = floats[i] * 1.25f;
+    rounded[4 * i] = __nv_fp8_e8m0(floats[i]).__x;
+    rounded[4 * i + 1] = __nv_fp8_e8m0(static_cast<double>(more)).__x;
+    rounded[4 * i + 2] = __nv_cvt_float_to_e8m0(more, __NV_NOSAT, cudaRoundZero);
+    rounded[4 * i + 3] = __nv_cvt_float_to_e8m0(-more, __NV_NOSAT, cudaRoundPosInf);
+}
+CONSTRUCT(every_scale_of_8_bits) {
+    Array<float> floats(256), bfloats(256);
+    Array<unsigned> rounded(1024);
+    every_scale<<<1, 256>>>(floats, bfloats, rounded);
+    const auto value = [](int i) { return i == 255 ? NAN : float(std::ldexp(1.0, i - 127)); };
+    report.equal("as float", floats.host(), value);
+    report.equal("as bfloat16", bfloats.host(), value);
+    report.equal("rounded", rounded.host(), [](int at) {
+        const unsigned i = static_cast<unsigned>(at) / 4;
+        switch (at % 4) {
+            case 0:
+                return i;
+            case 1:
+                return i < 254 ? i + 1 : i;
+            case 2:
+                return i;
+            default:
+                return i < 254 ? i + 1 : 255u;
+        }
+    });
+}
+
+__global__ void floats_of_4_bits(const float* from, float* to, unsigned* bits) {
+    const unsigned i = threadIdx.x;
+    bits[i] = __nv_fp4_e2m1(from[i]).__x;
+    bits[16 + i] = __nv_cvt_double_to_fp4(static_cast<double>(from[i]), __NV_E2M1, cudaRoundZero);
+    __nv_fp4_e2m1 number;
+    number.__x = static_cast<__nv_fp4_storage_t>(i);
+    to[i] = static_cast<float>(number);
+    const __nv_fp4x2_e2m1 pair(make_float2(from[i], 3.0f));
+    bits[32 + i] = pair.__x;
+    const float2 back = static_cast<float2>(pair);
+    to[16 + i] = back.x + 100.0f * back.y;
+    if (i == 0) bits[48] = __nv_fp4x4_e2m1(make_float4(0.5f, 1.0f, -6.0f, 2.0f)).__x;
+}
+// Ties, what is beyond the largest number, and NaN.
+CONSTRUCT(floats_of_4_bits) {
+    const std::vector<float> given{0.0f, 0.25f, 0.26f, 0.75f, 1.25f, 1.75f, 2.5f, 3.5f,
+                                   5.0f, 5.01f, 6.9f,  1e9f,  -0.3f, -5.0f, NAN,  -INFINITY};
+    Array<float> from(given), to(32);
+    Array<unsigned> bits(49);
+    floats_of_4_bits<<<1, 16>>>(from, to, bits);
+    const std::vector<unsigned> nearest{0, 0, 1, 2, 2, 4, 4, 6, 6, 7, 7, 7, 9, 14, 7, 15};
+    const std::vector<unsigned> toward_zero{0, 0, 0, 1, 2, 3, 4, 5, 6, 6, 7, 7, 8, 14, 7, 15};
+    const std::vector<float> sizes{0.0f, 0.5f, 1.0f, 1.5f, 2.0f, 3.0f, 4.0f, 6.0f};
+    const auto number = [&](unsigned i) { return i < 8 ? sizes[i] : -sizes[i - 8]; };
+    report.equal("bits", bits.host(), [&](int at) {
+        const auto i = static_cast<std::size_t>(at % 16);
+        return at == 48  ? 0x4f21u
+               : at < 16 ? nearest[i]
+               : at < 32 ? toward_zero[i]
+                         : nearest[i] | 0x50u;
+    });
+    report.equal("values", to.host(), [&](int at) {
+        const auto i = static_cast<unsigned>(at % 16);
+        return at < 16 ? number(i) : number(nearest[i]) + 300.0f;
+    });
+}
+#endif
