@@ -33,7 +33,11 @@ NAVIGATION = {
     "Work on gradverify": ["docs/architecture", "docs/development", "CHANGELOG"],
 }
 # Pages below a page.
-BELOW = {"README": NAVIGATION, "docs/strangers": {"Repositories": ["docs/strangers/*"]}}
+BELOW = {
+    "README": NAVIGATION,
+    "docs/strangers": {"Repositories": ["docs/strangers/*"]},
+    "docs/results": {"Logs": ["docs/results/*"]},
+}
 
 project = html_title = "gradverify"
 extensions = ["myst_parser"]
