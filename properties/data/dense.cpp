@@ -77,7 +77,9 @@ int dense_draw_count(const Kernel& kernel, std::string_view property) {
         std::max({draws_for_layouts(kernel), static_cast<int>(declared.block_sizes.size()),
                   declared.takes_output_mask ? 1 << outputs : draws_minimum, 2 * declared.places(),
                   has_ties ? draws_with_ties : draws_minimum,
-                  kernel.op->is_chain() ? draws_of_chain : draws_minimum, draws_with_indices});
+                  kernel.op->is_chain() ? draws_of_chain : draws_minimum,
+                  kernel.op->algebra == Algebra::smooth ? draws_of_sizes : draws_minimum,
+                  draws_with_indices});
     const bool is_hidden = std::ranges::any_of(kernel.pass->outputs, [&](const auto& output) {
         const DType dtype = dtype_of(declared, *kernel.op, output);
         return !kernel.op->tensor_named(output).holds_whole_numbers() &&

@@ -70,14 +70,14 @@ TEST_CASE("the values of a seed are the same everywhere") {
                     add_to(dense_mantissas, ValueKind::mantissas, true);
                 }
             }
-    CHECK(integers == 11278861969642219894u);
+    CHECK(integers == 4043080949028921094u);
     CHECK(mantissas == 6625573016424328067u);
-    CHECK(dense_integers == 8104098956166368042u);
-    CHECK(dense_mantissas == 2945058587690871796u);
+    CHECK(dense_integers == 14479497410738410370u);
+    CHECK(dense_mantissas == 14866441899945449541u);
     std::uint64_t directions = 0;
     for (const std::int64_t length : {1, 1000, 1 << 20})
         add(directions, draw_direction({{5, 7}, std::vector<double>(35)}, 3, 11, length));
-    CHECK(directions == 7548460542597033786u);
+    CHECK(directions == 2940455287838666614u);
     // What is no sum of products has offsets, outliers and special cases now and then.
     Operator smooth = op;
     smooth.algebra = Algebra::smooth;
@@ -86,7 +86,7 @@ TEST_CASE("the values of a seed are the same everywhere") {
         for (const char* name : {"x", "dy"})
             add(changed, draw_tensor(smooth, Problem::parse(op.space, "n=2,c=3,in=1x2"),
                                      {.seed = seed}, ValueKind::mantissas, 24, name));
-    CHECK(changed == 2508213474371488309u);
+    CHECK(changed == 7409173438700085269u);
 }
 
 TEST_CASE("the numbers that fill an array are the same everywhere") {
@@ -159,12 +159,12 @@ TEST_CASE("the numbers that fill an array are the same everywhere") {
         fill_mantissas(three, SplitMix64(seed), DType::f32);
         add(mantissas, three);
     }
-    CHECK(integers == 7231532447624728654u);
+    CHECK(integers == 1120278686077159133u);
     CHECK(mantissas == 7454687963074483055u);
     CHECK(dense == 6169069438910174403u);
     CHECK(indices == 3879008503877743612u);
     CHECK(domains == 13266496349773107136u);
-    CHECK(special == 11461651698941045918u);
+    CHECK(special == 1134836405754556738u);
     std::uint64_t short_numbers = 0;
     for (const DType dtype : {DType::f8e4m3, DType::f8e5m2})
         for (std::uint64_t seed = 1; seed <= 100; ++seed) {

@@ -70,10 +70,11 @@ void fill_integers(Array<double>& array, SplitMix64 random, std::int64_t reducti
         // Without branches, which random bits would mispredict.
         const std::uint64_t bits = random.next();
         const auto magnitude = static_cast<std::int64_t>(((bits >> 32) * span) >> 32) + 1;
-        const std::int64_t sign = 1 - 2 * static_cast<std::int64_t>(bits & 1);
+        const double sign = 1.0 - 2.0 * static_cast<double>(bits & 1);
         const bool is_zero = some_zeros & ((bits & 0x1e) == 0);
         const bool is_kept = !is_zero & (((bits >> 5) & 0xffffff) < keep_below);
-        element = static_cast<double>(magnitude * sign * static_cast<std::int64_t>(is_kept));
+        // A zero keeps its sign.
+        element = sign * static_cast<double>(magnitude * static_cast<std::int64_t>(is_kept));
     }
     if (!array.data.empty() && std::ranges::all_of(array.data, [](double v) { return v == 0.0; }))
         array.data[random.below(array.data.size())] = random.one_in(2) ? 1.0 : -1.0;
@@ -225,8 +226,10 @@ void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::ui
 }
 
 void fill_ties(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
-    for (double& element : array.data)
+    for (double& element : array.data) {
         element = seed % 2 == 0 ? 0.0 : static_cast<double>(random.between(-1, 1));
+        if (element == 0.0 && random.one_in(2)) element = -0.0;
+    }
 }
 
 void fill_nan(Array<double>& array, std::uint64_t seed, SplitMix64 random) {
@@ -313,7 +316,21 @@ void make_special(Array<double>& array, SplitMix64 random) {
         else if (kind == 2)
             data[i] = data[i % row];
         else if (kind == 3 || random.one_in(3))
-            data[i] = 0.0;
+            data[i] *= 0.0;  // which keeps the sign
+}
+
+void make_small(Array<double>& array, SplitMix64 random, DType dtype) {
+    // Numbers are 1/2 at least. The least of them stay above the subnormal ones.
+    const int most = std::min(66, -std::ilogb(traits_of(dtype).smallest_normal) - 1);
+    const auto exponent = static_cast<int>(random.between(most / 5, most));
+    const bool is_by_rows = random.one_in(3);
+    const auto row =
+        array.sizes.empty() ? array.data.size() : static_cast<std::size_t>(array.sizes.back());
+    bool is_small = true;
+    for (std::size_t i = 0; i < array.data.size(); ++i) {
+        if (is_by_rows && i % row == 0) is_small = random.one_in(2);
+        if (is_small) array.data[i] = rounded_to(dtype, std::ldexp(array.data[i], -exponent));
+    }
 }
 
 void make_large(Array<double>& array, SplitMix64 random, DType dtype) {

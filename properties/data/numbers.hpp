@@ -58,6 +58,7 @@ void fill_dense_mantissas(Array<double>& array, const DenseRange& range, std::ui
 double rounded_inside(double value, const ValueDomain& domain, DType dtype);
 
 /// Minus one, zero and one, or, for every other seed, zero alone: ties of maxima, kinks at zero.
+/// Zeros have either sign.
 void fill_ties(Array<double>& array, std::uint64_t seed, SplitMix64 random);
 
 /// Puts NaN and infinities between the numbers: at least one NaN or, for an even seed, -inf.
@@ -80,8 +81,13 @@ void add_offset(Array<double>& array, SplitMix64 random, DType dtype);
 /// Makes some elements far larger than their neighbours, so that a careless softmax overflows.
 void add_outliers(Array<double>& array, SplitMix64 random, DType dtype);
 
-/// Makes some elements zero, or all of them; or rows constant, or all alike.
+/// Makes some elements zero, of either sign, or all of them; or rows constant, or all alike.
 void make_special(Array<double>& array, SplitMix64 random);
+
+/// Makes all elements, or those of about half of the rows, smaller by one factor: for a float by
+/// 2^13 to 2^66. A constant that a formula must not have, such as an epsilon in a divisor, shows
+/// there.
+void make_small(Array<double>& array, SplitMix64 random, DType dtype);
 
 /// Makes all elements larger by one factor, beyond supposed bounds such as the start of a maximum.
 void make_large(Array<double>& array, SplitMix64 random, DType dtype);

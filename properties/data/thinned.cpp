@@ -67,7 +67,7 @@ Array<double> draw(const Operator& op, const Problem& problem, const std::string
         for (double& element : array.data) element = std::abs(element);
     SplitMix64 thinning(mix_seed(data.seed, "thinned " + name));
     for (double& element : array.data)
-        if (static_cast<double>(thinning.below(1u << 24)) >= level.share * 0x1p24) element = 0.0;
+        if (static_cast<double>(thinning.below(1u << 24)) >= level.share * 0x1p24) element *= 0.0;
     return array;
 }
 

@@ -192,6 +192,16 @@ bool is_special(const Operator& op, const Data& data, SplitMix64& random) {
     return SplitMix64(mix_seed(data.seed, "special")).one_in(6) && random.one_in(2);
 }
 
+/// One random draw in eight has tiny numbers in about half of its tensors, and one dense draw in
+/// nine in each input. Chains would have nothing left of them, and few numbers of 8 bits are
+/// smaller.
+bool is_small(const Operator& op, const Data& data, DType dtype, const std::string& name) {
+    if (op.is_chain() || is_of_8_bits(dtype)) return false;
+    if (data.is_dense) return is_tiny_draw(op, data) && find_named(op.inputs, name) != nullptr;
+    return SplitMix64(mix_seed(data.seed, "small")).one_in(8) &&
+           SplitMix64(mix_seed(data.seed, "small " + name)).one_in(2);
+}
+
 /// Adds an offset, or makes numbers so large that functions overflow, underflow or saturate.
 void change_sizes(Array<double>& array, const Operator& op, const Data& data, DType dtype,
                   const std::string& name, SplitMix64& random) {
@@ -226,6 +236,10 @@ std::vector<std::string> drawn_for(const Operator& op, const PassSpec& pass) {
 }
 
 }  // namespace
+
+bool is_tiny_draw(const Operator& op, const Data& data) {
+    return data.is_dense && data.seed % 9 == draws_of_sizes && !op.is_chain();
+}
 
 bool meets_kinks(const Operator& op, const Data& data, ValueKind kind) {
     if (!op.has_pieces() || kind != ValueKind::integers || simple_indices(op, data)) return false;
@@ -288,8 +302,10 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     if (is_input && types.may_be_nan(tensor) && holds_nan(op, data))
         fill_nan(array, data.seed, shape);
     const DType dtype = types.of(op, name);
-    if (op.algebra != Algebra::products && kind == ValueKind::mantissas &&
-        !near_steps_of(op, data, kind, types, name))
+    if (kind == ValueKind::mantissas && is_small(op, data, dtype, name))
+        make_small(array, SplitMix64(mix_seed(data.seed, "exponent of " + name)), dtype);
+    else if (op.algebra != Algebra::products && kind == ValueKind::mantissas &&
+             !near_steps_of(op, data, kind, types, name))
         change_sizes(array, op, data, dtype, name, shape);
     if (is_input && tensor.domain && kind == ValueKind::integers && op.is_exact_on_integers())
         move_integers_inside(array, tensor.domain_at(problem), dtype,
@@ -377,7 +393,8 @@ std::vector<DataElement> list_data(const Kernel& kernel, const Problem& problem,
         const auto& numbers = values.at(name).data;
         const Array<double> simple = simplest(op, problem, name, types);
         for (std::size_t i = 0; i < numbers.size(); ++i)
-            if (numbers[i] != simple.data[i])
+            if (numbers[i] != simple.data[i] ||
+                std::signbit(numbers[i]) != std::signbit(simple.data[i]))
                 elements.push_back({name, static_cast<std::int64_t>(i), numbers[i]});
     }
     return elements;

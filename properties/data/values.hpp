@@ -34,6 +34,14 @@ std::vector<std::string> drawn_tensors(const Operator& op);
 Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
                    const ElementTypes& types);
 
+/// The first dense draws of an operator that is no sum of products: as they are, with outliers,
+/// with an offset, and all tiny.
+inline constexpr int draws_of_sizes = 4;
+
+/// Whether these are the dense draw in which all inputs of such an operator are tiny. What passes
+/// there says little: an error of a curved function may vanish.
+bool is_tiny_draw(const Operator& op, const Data& data);
+
 /// Whether many elements of this draw are alike, or zero, where pieces of the operator meet.
 bool meets_kinks(const Operator& op, const Data& data, ValueKind kind);
 /// Whether all inputs in this draw of a chain are positive: its ReLUs leave little of other values.
