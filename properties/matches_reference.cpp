@@ -15,7 +15,10 @@ Outcome matches_reference(CaseContext& context) {
     Outcome outcome =
         combine(compare_outputs(result, context.oracle.expected(), context.checked().setting),
                 "differs from the reference");
-    if (outcome.verdict == Verdict::failed) outcome.message += departing_step(context, result);
+    if (outcome.verdict == Verdict::failed) {
+        outcome.message += departing_step(context, result);
+        lead_with_unwritten(outcome, context.pass(), result);
+    }
     return outcome;
 }
 

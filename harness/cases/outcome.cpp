@@ -141,6 +141,16 @@ static void from_json(const ordered_json& object, WrongElement& element) {
     if (object.contains("dtype")) element.dtype = dtype_of(object["dtype"]);
 }
 
+static void to_json(ordered_json& object, const GivenNumbers& given) {
+    object = {{"tensor", given.tensor}, {"first", given.first}, {"total", given.total}};
+}
+
+static void from_json(const ordered_json& object, GivenNumbers& given) {
+    given = {.tensor = object.at("tensor"),
+             .first = object.at("first").get<std::vector<std::int64_t>>(),
+             .total = object.at("total")};
+}
+
 std::string_view name_of(Verdict verdict) { return names[static_cast<std::size_t>(verdict)]; }
 
 void Outcome::add_overflows(std::string noted) {
@@ -155,6 +165,7 @@ std::string Outcome::to_json() const {
     if (is_of_two_calls) object["two_calls"] = true;
     if (!worst.empty()) object["worst"] = worst;
     if (!maps.empty()) object["maps"] = maps;
+    if (!given.empty()) object["given"] = given;
     if (error_over_bound != 0.0) object["error_over_bound"] = number(error_over_bound);
     if (sensitivity)
         object["ulps"] = {number(sensitivity->least_ulps), number(sensitivity->median_ulps)};
@@ -182,6 +193,7 @@ Outcome Outcome::from_json(std::string_view line) {
         outcome.is_of_two_calls = object.value("two_calls", false);
         outcome.worst = object.value("worst", outcome.worst);
         outcome.maps = object.value("maps", outcome.maps);
+        outcome.given = object.value("given", outcome.given);
         if (object.contains("error_over_bound"))
             outcome.error_over_bound = number_of(object["error_over_bound"]);
         if (object.contains("ulps"))

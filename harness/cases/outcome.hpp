@@ -38,6 +38,15 @@ struct WrongMap {
     std::vector<double> got{}, want{};
 };
 
+/// Whole numbers that an input of a failing case holds, such as offsets: they decide what a kernel
+/// does, and a printed case may not show them.
+struct GivenNumbers {
+    std::string tensor;
+    std::vector<std::int64_t> first;  ///< as many as a reader takes in
+    std::int64_t total = 0;
+    bool operator==(const GivenNumbers&) const = default;
+};
+
 /// Elements that lie further off than the operator's formula may lose, and no further than any
 /// reasonable one.
 struct Imprecision {
@@ -68,7 +77,8 @@ struct Outcome {
     bool is_of_two_calls = false;     ///< failed: what is wanted is what another call gave
     std::vector<WrongElement> worst;  ///< of failed, where elements can be named: the worst first
     std::vector<WrongMap> maps;
-    double error_over_bound = 0.0;  ///< the largest; 0 where the comparison was exact
+    std::vector<GivenNumbers> given;  ///< of failed
+    double error_over_bound = 0.0;    ///< the largest; 0 where the comparison was exact
     /// Where outputs were compared within bounds, and a value other than zero was expected.
     std::optional<Sensitivity> sensitivity;
     std::optional<Imprecision> imprecision;

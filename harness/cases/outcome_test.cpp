@@ -71,6 +71,7 @@ TEST_CASE("every part of an outcome travels") {
     Outcome in = Outcome::refused("too large");
     in.worst = {{"dw", {1, 2}, 0.1, -inf, 1.0 / 3.0, DType::bf16}, {"y", {}, 1.0, 2.0, 0.0}};
     in.maps = {{.tensor = "dw", .sizes = {2, 3}, .wrong = 1, .total = 6, .marks = "#....."}};
+    in.given = {{.tensor = "offsets", .first = {0, -1}, .total = 3}};
     in.error_over_bound = 0.25;
     in.sensitivity = {.least_ulps = 0.5, .median_ulps = inf};
     in.multiply_adds = std::nan("");
@@ -85,6 +86,7 @@ TEST_CASE("every part of an outcome travels") {
         R"("worst":[{"tensor":"dw","index":[1,2],"numbers":[0.1,"-inf",0.3333333333333333],"dtype":5},)"
         R"({"tensor":"y","index":[],"numbers":[1.0,2.0,0.0]}],)"
         R"("maps":[{"tensor":"dw","sizes":[2,3],"wrong":1,"total":6,"marks":"#....."}],)"
+        R"("given":[{"tensor":"offsets","first":[0,-1],"total":3}],)"
         R"("error_over_bound":0.25,"ulps":[0.5,"inf"],"overflows":"int overflow",)"
         R"("work":["nan",0.1,1e-09,3.0,0.25]})");
     const Outcome out = Outcome::from_json(in.to_json());
@@ -92,6 +94,7 @@ TEST_CASE("every part of an outcome travels") {
     // A mistake that writing and reading share would go unnoticed above.
     CHECK(out.worst.at(0).got == 0.1);
     CHECK(out.worst.at(0).want == -inf);
+    CHECK(out.given == in.given);
     CHECK(out.overflows == "int overflow");
     CHECK(out.seconds_kernel == 0.1);
     CHECK(out.seconds_reference == 1e-9);

@@ -196,6 +196,21 @@ std::string in_general(const Generality& generality) {
                         13));
 }
 
+/// `offsets = 0 0 1, lengths = 2`
+std::string print(const std::vector<GivenNumbers>& given) {
+    std::vector<std::string> tensors;
+    for (const GivenNumbers& one : given)
+        tensors.push_back(
+            fmt::format("{} = {}{}", one.tensor, one.total == 0 ? "(no element)" : "",
+                        fmt::join(one.first, " ")) +
+            (one.total > std::ssize(one.first) ? fmt::format(" ... ({} in all)", one.total) : ""));
+    return joined(tensors);
+}
+
+std::string given_line(const Outcome& outcome) {
+    return outcome.given.empty() ? std::string() : line("given", wrapped(print(outcome.given), 13));
+}
+
 std::string header(const Case& checked, const Outcome& outcome) {
     return fmt::format("FAILED {}\n", checked.kernel) +
            line("kernel", checked.kernel + " on " + checked.device) +
@@ -288,7 +303,8 @@ std::string report_bug(const std::vector<const RowResult*>& rows, const std::str
                                             how_small(failure.minimality), failure.runs);
     return header(failure.smallest, failure.outcome) +
            also({rows.begin() + 1, rows.end()}, failure.outcome.message, failure.smallest.problem) +
-           line("problem", wrapped(problem, 13)) + in_general(explained.generality) +
+           line("problem", wrapped(problem, 13)) + given_line(failure.outcome) +
+           in_general(explained.generality) +
            (explained.values.empty() ? std::string()
                                      : line("values", wrapped(explained.values, 13))) +
            (explained.witnesses.empty() ? std::string()
@@ -322,12 +338,14 @@ std::string report_imprecise(const RowRecord& record, const std::string& program
 std::string report_case(const Case& checked, const Outcome& outcome) {
     if (outcome.verdict == Verdict::failed)
         return header(checked, outcome) + line("problem", checked.problem.print()) +
-               evidence(outcome);
+               given_line(outcome) + evidence(outcome);
     return fmt::format(
         "{}: {} on {}, {}, {}{}{}{}\n", name_of(outcome.verdict), checked.kernel, checked.device,
         checked.property, checked.problem.print(),
         outcome.message.empty() ? "" : " (" + outcome.message + ")",
-        outcome.verdict == Verdict::vacuous ? " (every expected value is zero)" : "",
+        outcome.verdict == Verdict::vacuous
+            ? " (nothing was compared: every expected value is zero, or zero lies within its bound)"
+            : "",
         outcome.overflows.empty() ? "" : " (" + outcome.overflows + ", which wraps back)");
 }
 

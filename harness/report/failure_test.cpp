@@ -62,6 +62,19 @@ TEST_CASE("a failed row tells kernel, property, problem, the worst elements, whe
 )");
 }
 
+TEST_CASE("whole numbers that were given are told, the first of many") {
+    Outcome outcome = Outcome::failed("differs");
+    outcome.given = {{.tensor = "offsets", .first = {0, 0, 1}, .total = 3},
+                     {.tensor = "index", .first = {7, -1}, .total = 40},
+                     {.tensor = "none", .first = {}, .total = 0}};
+    const std::string line =
+        "  given      offsets = 0 0 1, index = 7 -1 ... (40 in all), none = (no element)\n";
+    const RowResult row = failure_of("plain", "repeatable", outcome);
+    CHECK(report_failure(row).find("runs)\n" + line + "  replay") != std::string::npos);
+    CHECK(report_case(row.failure->smallest, outcome).find("n=2,in=3\n" + line) !=
+          std::string::npos);
+}
+
 TEST_CASE("a failure that is yet to be shrunk is one line") {
     const RowResult row = failure_of("plain", "matches_reference", wrong_outcome());
     CHECK(report_seen(row.failure->smallest) ==
@@ -211,7 +224,10 @@ TEST_CASE("a case is one line, or reads as a failed row without a line to paste"
     wrapping.add_overflows("int overflow at a.cu:1: 2 * 3");
     CHECK(report_case(checked, wrapping) ==
           "passed" + start + " (int overflow at a.cu:1: 2 * 3, which wraps back)\n");
-    CHECK(report_case(checked, {}) == "vacuous" + start + " (every expected value is zero)\n");
+    CHECK(report_case(checked, {}) ==
+          "vacuous" + start +
+              " (nothing was compared: every expected value is zero, or zero lies within its "
+              "bound)\n");
     CHECK(report_case(checked, Outcome::skipped("too coarse")) ==
           "skipped" + start + " (too coarse)\n");
     CHECK(report_case(checked, Outcome::failed("differs")) ==

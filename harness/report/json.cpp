@@ -134,7 +134,7 @@ constexpr std::array failure_fields{
     "rule",           "seen",       "problems_run",   "values",
     "witnesses",      "parameters", "tensors",        "two_calls",
     "worst",          "maps",       "source",         "found",
-    "data",           "report"};
+    "data",           "given",      "report"};
 
 }  // namespace
 
@@ -169,6 +169,7 @@ ordered_json json_of_verdict(const RowRecord& record, bool has_parts) {
         object["line"] = record.line;
     }
     if (record.refused > 0) object["refused"] = record.refused;
+    if (record.cut_of > 0) object["cut_of"] = record.cut_of;
     if (record.found_at) object["found_at"] = *record.found_at;
     if (record.exhaustive) object["exhaustive"] = object_of(*record.exhaustive);
     if (record.verdict == Verdict::passed && record.coverage.problems() > 0)
@@ -252,6 +253,7 @@ RowRecord record_from(const ordered_json& line) {
                      .cases = count_of(line.at("cases")),
                      .passed = count_of(line.value("passed", ordered_json(0))),
                      .refused = count_of(line.value("refused", ordered_json(0))),
+                     .cut_of = count_of(line.value("cut_of", ordered_json(0))),
                      .skips = line.value("skips", std::map<std::string, std::int64_t>()),
                      .seconds = line.value("seconds", 0.0),
                      .found_at = {},

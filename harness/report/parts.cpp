@@ -158,6 +158,9 @@ void take_parts(RowRecord& record, const ordered_json& parts) {
 }
 
 void add_parts(RowRecord& sum, const RowRecord& other) {
+    // A part that was not cut ran all that it was to run.
+    const auto asked = [](const RowRecord& part) { return std::max(part.cut_of, part.cases); };
+    if (sum.cut_of + other.cut_of > 0) sum.cut_of = asked(sum) + asked(other);
     sum.cases += other.cases;
     sum.passed += other.passed;
     sum.refused += other.refused;

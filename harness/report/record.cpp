@@ -85,6 +85,9 @@ ordered_json data_of(const Kernel& kernel, const Case& checked) {
 
 void add_evidence(ordered_json& object, const Outcome& outcome) {
     if (outcome.is_of_two_calls) object["two_calls"] = true;
+    for (const GivenNumbers& given : outcome.given)
+        object["given"].push_back(
+            {{"tensor", given.tensor}, {"first", given.first}, {"elements", given.total}});
     for (const WrongElement& element : outcome.worst)
         object["worst"].push_back(json_of_element(element));
     for (const WrongMap& map : outcome.maps) {
@@ -168,6 +171,7 @@ RowRecord record_of(const RowResult& result, const std::string& program) {
                      .cases = result.cases,
                      .passed = result.passed,
                      .refused = result.refused,
+                     .cut_of = result.cut_of,
                      .skips = result.skips,
                      .seconds = result.seconds,
                      .found_at = result.found_at,

@@ -31,6 +31,7 @@ struct RowRecord {
     std::string message;
     bool known = false;
     std::int64_t cases = 0, passed = 0, refused = 0;
+    std::int64_t cut_of = 0;                    ///< the cases it was to run, where time ran out
     std::map<std::string, std::int64_t> skips;  ///< cases by reason
     double seconds = 0.0;
     std::optional<std::int64_t> found_at;  ///< index of the case that failed or errored

@@ -178,6 +178,27 @@ std::string contiguous_lines(const std::vector<RowRecord>& records) {
     return text;
 }
 
+/// Rows that had no time for all of their cases, in one line.
+std::string time_line(const std::vector<RowRecord>& records) {
+    std::int64_t rows = 0;
+    const RowRecord* fewest = nullptr;
+    for (const RowRecord& record : records) {
+        if (record.cut_of == 0) continue;
+        ++rows;
+        if (!fewest || record.cases * fewest->cut_of < fewest->cases * record.cut_of)
+            fewest = &record;
+    }
+    if (rows == 0) return {};
+    const std::string of_row =
+        fmt::format("{} of {} cases of {}", fewest->cases, fewest->cut_of, fewest->name());
+    return wrapped("time ran out: " +
+                       (rows == 1 ? of_row
+                                  : fmt::format("{} rows ran a part of their cases, the least {}",
+                                                rows, of_row)),
+                   2) +
+           "\n";
+}
+
 std::string lines_of_notes(const std::vector<RowRecord>& records,
                            const std::vector<std::string>& absent) {
     std::string text;
@@ -196,7 +217,7 @@ std::string lines_of_notes(const std::vector<RowRecord>& records,
                 wrapped(fmt::format("imprecise: {}: {}", record.name(), report_imprecise(record)),
                         2) +
                 "\n";
-    text += overflow_lines(records) + contiguous_lines(records);
+    text += time_line(records) + overflow_lines(records) + contiguous_lines(records);
     std::set<std::string> left_out;
     for (const RowRecord& record : records)
         for (const std::string& problem : record.left_out)

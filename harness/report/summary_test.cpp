@@ -43,6 +43,24 @@ std::vector<RowResult> mixed_results() {
 
 }  // namespace
 
+TEST_CASE("rows that had no time for all of their cases are told in one line") {
+    const auto line_of = [](const std::vector<RowResult>& results) {
+        const std::string text = summary_of(results);
+        const std::size_t begin = text.find("time ran out");
+        return begin == std::string::npos ? "" : text.substr(begin, text.find("20 cases") - begin);
+    };
+    std::vector<RowResult> results{result_of("plain", "repeatable", Verdict::passed)};
+    CHECK(line_of(results) == "");
+    results[0].cut_of = 1000;
+    CHECK(line_of(results) ==
+          "time ran out: 20 of 1000 cases of toy.forward/plain, repeatable on cpu\n");
+    results.push_back(results[0]);
+    results[0].cases = 19;
+    CHECK(summary_of(results).find(
+              "time ran out: 2 rows ran a part of their cases, the least 19 of "
+              "1000 cases of\n  toy.forward/plain, repeatable on cpu\n") != std::string::npos);
+}
+
 TEST_CASE("a summary has a table for each device, what is not passed, and the counts") {
     CHECK(summary_of(mixed_results(), {"for another device: toy.grad_x/fast"}, 2.25) ==
           R"(

@@ -185,13 +185,16 @@ class Check {
 
     /// The cases of this shard, of all rows.
     std::int64_t most() const {
+    /// The drawn cases of a row in this shard.
+    std::int64_t cases_of(const Serving& serving) const {
         const Shard& shard = options_.shard;
+        return serving.cases > shard.index ? (serving.cases - 1 - shard.index) / shard.count + 1
+                                           : 0;
+    }
+
         std::int64_t sum = 0;
         if (options_.exhaustive) return 0;
-        for (const Serving& serving : rows_) sum += std::ssize(serving.known);
-        for (const Serving& serving : rows_)
-            if (serving.cases > shard.index)
-                sum += (serving.cases - 1 - shard.index) / shard.count + 1;
+        for (const Serving& serving : rows_) sum += std::ssize(serving.known) + cases_of(serving);
         return sum;
     }
 
@@ -202,13 +205,15 @@ class Check {
 
     /// When time is up, a row still takes the cases that it is due, and more while it has compared
     /// nothing but zeros; each of these waits for the one before, so that their number depends on
-    /// the seed alone. Rows that run one at a time are too dear to be due any.
+    /// the seed alone, as long as they fit the time that shrinking may take. Rows that run one at a
+    /// time are too dear to be due any.
     bool takes_more(const Serving& serving) const {
         const Shard& shard = options_.shard;
         const std::int64_t given = (serving.next_index - shard.index) / shard.count;
         const RowResult& got = serving.result;
         const bool is_vacuous = got.cases > 0 && got.passed == 0 && serving.result.skips.empty();
-        const bool is_to_tell = is_vacuous && serving.in_flight == 0 && given < cases_to_tell;
+        const bool is_to_tell =
+            is_vacuous && serving.in_flight == 0 && given < cases_to_tell && !time_.is_overrun();
         const bool is_due = given < options_.at_least || is_to_tell;
         const bool may_be_due = !serving.walk && !serving.runs_alone;
         if (options_.seconds && given >= std::max(cases_beside_a_failure, options_.at_least) &&
@@ -519,6 +524,8 @@ class Check {
                 result.within_reach = suite_.pairs_within_reach(result.row);
         } else {
             const auto& [index, why] = *serving.stops.begin();
+            if (time_.is_up() && !serving.walk && has_more(serving))
+                result.cut_of = cases_of(serving);
             const auto& [found, outcome] = why;
             result.verdict = outcome.verdict;
             result.message = outcome.message;

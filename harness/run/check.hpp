@@ -73,6 +73,7 @@ struct RowResult {
     std::int64_t cases = 0;                     ///< run to an outcome
     std::int64_t passed = 0;                    ///< cases with a non-zero expected value
     std::int64_t refused = 0;                   ///< cases whose problem the launcher did not take
+    std::int64_t cut_of = 0;                    ///< the cases it was to run, where time ran out
     std::map<std::string, std::int64_t> skips;  ///< how many cases were skipped, by reason
     std::optional<Shrunk> failure;              ///< for failed
     std::optional<FoundFailure> found;          ///< the same before it was shrunk

@@ -18,7 +18,10 @@ TEST_CASE("when the time is up, rows keep what they have and those without a cas
     CHECK(results.front().cases == 1);
     CHECK(said(results.back()) == "skipped: time");
     CHECK(results.back().cases == 0);
+    for (const RowResult& result : results) CHECK(result.cut_of == 1000);
     CHECK(bench.ended.size() == 60);
+    for (const RowResult& result : bench.check(rows, {.cases = 1, .seconds = 600.0}))
+        CHECK(result.cut_of == 0);
 }
 
 TEST_CASE("a row of zeros alone goes on for some cases when the time is up") {
@@ -28,6 +31,14 @@ TEST_CASE("a row of zeros alone goes on for some cases when the time is up") {
     CHECK(results[0].verdict == Verdict::vacuous);
     CHECK(results[0].cases == 100);
     CHECK(results[1].cases < 100);
+}
+
+TEST_CASE("a row of zeros alone is told no more cases once the overrun has passed, too") {
+    Bench bench;
+    const auto results =
+        bench.check({bench.row("vacuous")},
+                    {.cases = 1000, .seconds = 1e-9, .seconds_in_all = 1e-9, .at_least = 1});
+    CHECK(results[0].cases == 1);
 }
 
 TEST_CASE("a late row of zeros gets as many cases as it takes, whatever the machine's speed") {

@@ -19,6 +19,10 @@ class TimeBudget {
         : seconds_(seconds), in_all_(in_all) {}
 
     bool is_up() const { return seconds_ && since_start(Clock::now()) >= *seconds_; }
+    /// Whether all that shrinking may take has passed as well.
+    bool is_overrun() const {
+        return seconds_ && since_start(Clock::now()) >= in_all_.value_or(*seconds_ + overrun());
+    }
     /// Rows may be due cases even when time is up.
     void case_is_submitted() { last_case_ = Clock::now(); }
 
@@ -30,11 +34,13 @@ class TimeBudget {
     }
 
     /// When the shrinking of the next of `waiting` rows must end; nothing without seconds. They
-    /// share what is left and a quarter more, or a few seconds; each has enough for a simple bug.
+    /// share what is left and a quarter more, or a few seconds; each has enough for a simple bug
+    /// until that has passed, and nothing then.
     std::optional<Clock::time_point> shrink_deadline(std::int64_t waiting) const {
         if (!seconds_) return std::nullopt;
-        const double end = in_all_.value_or(std::max(*seconds_, since_start(last_case_)) +
-                                            std::max(overrun_seconds, *seconds_ / 4));
+        const double end =
+            in_all_.value_or(std::max(*seconds_, since_start(last_case_)) + overrun());
+        if (since_start(Clock::now()) >= end) return in_seconds(0.0);
         // Half of it is kept for rows that are yet to fail.
         const double share =
             (end - since_start(Clock::now())) / (2.0 + static_cast<double>(waiting));
@@ -48,6 +54,7 @@ class TimeBudget {
         return Clock::now() +
                std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
     }
+    double overrun() const { return std::max(overrun_seconds, *seconds_ / 4); }
     double since_start(Clock::time_point then) const {
         return std::chrono::duration<double>(then - start_).count();
     }

@@ -34,6 +34,17 @@ TEST_CASE("rows that wait to be shrunk share what is left and a quarter more") {
     CHECK(seconds_left(time, 1'000'000) == doctest::Approx(0.5).epsilon(0.05));
 }
 
+TEST_CASE("what shrinking may take has an end, and no row has a share of it then") {
+    const TimeBudget time(0.0, 0.05);
+    CHECK_FALSE(time.is_overrun());
+    CHECK(seconds_left(time, 1000) > 0.4);
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    CHECK(time.is_overrun());
+    CHECK(seconds_left(time, 1000) <= 0.0);
+    CHECK_FALSE(TimeBudget(0.0).is_overrun());
+    CHECK_FALSE(TimeBudget(std::nullopt).is_overrun());
+}
+
 TEST_CASE("a limit for all holds, however late the last case began") {
     TimeBudget time(3000.0, 4000.0);
     CHECK(seconds_left(time, 0) == doctest::Approx(2000.0).epsilon(0.05));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "properties/checking/context.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -35,6 +37,26 @@ std::vector<Comparison> compare_outputs(const CallResult& result,
             if (imprecision && is_within_an_ulp(imprecision->worst)) imprecision.reset();
         }
     return comparisons;
+}
+
+void lead_with_unwritten(Outcome& outcome, const PassSpec& pass, const CallResult& result) {
+    std::string words;
+    bool are_all = true;
+    for (const WrongMap& map : outcome.maps) {
+        const auto output = std::ranges::find(pass.outputs, map.tensor) - pass.outputs.begin();
+        if (output == std::ssize(pass.outputs)) continue;
+        const auto unwritten = std::ranges::count_if(
+            result.untouched[static_cast<std::size_t>(output)], [&](std::int64_t at) {
+                return map.marks.empty() || map.marks[static_cast<std::size_t>(at)] == '#';
+            });
+        are_all &= unwritten >= map.wrong;
+        if (unwritten > 0)
+            words += fmt::format("{}leaves {} of {} elements of {} as they were",
+                                 words.empty() ? "" : ", and ", unwritten, map.total, map.tensor);
+    }
+    if (words.empty()) return;
+    words += ": never written, or added to";
+    outcome.message = are_all ? words : words + "; besides, it " + outcome.message;
 }
 
 bool is_right(CaseContext& context, const CallResult& result) {

@@ -38,6 +38,10 @@ std::vector<Comparison> compare_outputs(const CallResult& result,
                                         const std::vector<Expected>& expected,
                                         const Setting& setting = {});
 
+/// Begins the message of a failure with the wrong elements that the kernel has not written: their
+/// numbers are those of the memory.
+void lead_with_unwritten(Outcome& outcome, const PassSpec& pass, const CallResult& result);
+
 /// Whether the case's kernel gave what it must, on the case's own inputs and in its setting.
 bool is_right(CaseContext& context, const CallResult& result);
 

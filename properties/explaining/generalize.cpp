@@ -50,6 +50,7 @@ class Generalizer {
           cost_of_(supported),
           share_maximum_(
               std::max(work_share, times_smallest * cost_of_(smallest.problem).share_of({}))),
+          budget_(budget),
           half_{.runs = budget.runs / 2, .seconds = budget.seconds / 2.0},
           challenges_(values_, seen_, smallest.problem),
           lines_(static_cast<std::size_t>(values_.class_count())) {}
@@ -331,9 +332,19 @@ class Generalizer {
         return name + " is " + joined(fails) + " but not " + joined(passes);
     }
 
-    /// Of problems that fail by chance, some always lie together.
+    /// Of problems that fail by chance, some always lie together, and others have in common that
+    /// two sizes differ, as most do. Limits withstand the problems that are run on both of their
+    /// sides.
     static bool may_be_chance(const FittedRule& rule) {
-        return !rule.is_complete || rule.is_of_exceptions || rule.clauses.size() > 1;
+        return !rule.is_complete || rule.is_of_exceptions || rule.clauses.size() > 1 ||
+               std::ranges::any_of(rule.clauses, [](const std::vector<Term>& clause) {
+                   return std::ranges::any_of(clause, [](const Term& term) {
+                       return term.kind == Term::Kind::unequal ||
+                              term.kind == Term::Kind::different ||
+                              term.kind == Term::Kind::other_residue ||
+                              term.kind == Term::Kind::no_multiple;
+                   });
+               });
     }
 
     static bool is_limit(const FittedRule& rule) {
@@ -350,6 +361,14 @@ class Generalizer {
             return values_.with({{which, value}}) == alone &&
                    supported_.contains(values_.problem_of(alone));
         });
+    }
+
+    /// The search has a budget of its own, whatever time the run has left.
+    std::string no_rule_yet() const {
+        return trials_.runs_left() <= 0
+                   ? fmt::format("no rule was found in the {} runs for it", budget_.runs)
+                   : fmt::format("no rule was found in the {:.3g} s of runs for it",
+                                 budget_.seconds);
     }
 
     std::string text_of_lines() const {
@@ -369,7 +388,7 @@ class Generalizer {
         std::string text = draws_.differ()
                                ? "no rule of sizes fits, as data decide: " + text_of_draws()
                            : may_go_on() ? "no simple rule fits"
-                                         : "no rule was found in time";
+                                         : no_rule_yet();
         if (!matter.empty())
             text += "; with one parameter changed it fails where " + joined(matter, ", where ");
         text += text_of_idle(idle, " alone", "");
@@ -383,7 +402,7 @@ class Generalizer {
     const DrawsThere draws_;
     CostModel cost_of_;
     double share_maximum_;
-    RunBudget half_;
+    RunBudget budget_, half_;
     bool tiles_were_tried_ = false;
     std::map<Values, bool> known_;
     std::vector<Observation> seen_;

@@ -232,9 +232,9 @@ TEST_CASE("a budget that ends early leaves what was seen until then, and no rule
     const Told few = told(parsed("k=2,in=1x1"), fails, {.runs = 40, .seconds = 9.0});
     CHECK_FALSE(few.generality.is_rule);
     CHECK(few.runs < 45);
-    CHECK(
-        few.generality.text.starts_with("no rule was found in time; with one parameter changed "
-                                        "it fails where k >= 2; n, c, "));
+    CHECK(few.generality.text.starts_with(
+        "no rule was found in the 40 runs for it; with one parameter changed "
+        "it fails where k >= 2; n, c, "));
     const Told none = told(parsed("k=2,in=1x1"), fails, {.runs = 0, .seconds = 9.0});
     CHECK(none.generality.text == "nothing else could be run");
     CHECK(none.generality.problems == 1);

@@ -114,6 +114,22 @@ const DefinedProperty& property_named(std::string_view name) {
                                 known);
 }
 
+/// What the inputs that are whole numbers hold.
+std::vector<GivenNumbers> whole_numbers_of(CaseContext& context) {
+    constexpr std::size_t most_told = 16;
+    std::vector<GivenNumbers> all;
+    if (context.checked().setting.copies) return all;  // whose values no host holds
+    for (const std::string& name : context.pass().inputs) {
+        if (!context.op().tensor_named(name).holds_whole_numbers()) continue;
+        const auto& data = context.inputs[name].data;
+        GivenNumbers given{.tensor = name, .first = {}, .total = std::ssize(data)};
+        for (std::size_t i = 0; i < std::min(data.size(), most_told); ++i)
+            given.first.push_back(static_cast<std::int64_t>(data[i]));
+        all.push_back(std::move(given));
+    }
+    return all;
+}
+
 struct Enumeration {
     SupportedProblems supported;
     ProblemEnumerator enumerator{supported};
@@ -201,8 +217,10 @@ Outcome KernelSuite::run(std::string_view printed) const {
     Outcome outcome;
     try {
         outcome = property.check(context);
-        if (outcome.verdict == Verdict::failed)
+        if (outcome.verdict == Verdict::failed) {
             outcome.message += misuse_of_held_outputs(context, outcome);
+            outcome.given = whole_numbers_of(context);
+        }
     } catch (const UndecidedComparison& undecided) {
         outcome = Outcome::skipped(undecided.what());
     } catch (const NotServed& reason) {

@@ -100,7 +100,7 @@ void check_misbehaving(const Misbehaving& kernel, const RowResult& result,
     if (generality.is_rule)
         CHECK(generality.text.starts_with("fails wherever k >= 3; n, c, groups, in, filter, "));
     else
-        CHECK(generality.text.starts_with("no rule was found in time; "));
+        CHECK(generality.text.starts_with("no rule was found in the "));
     CHECK(generality.problems > 1);
     CHECK(result.failure->witnesses.empty());
     WorkerPool other(workers());

@@ -49,10 +49,21 @@ TEST_CASE("padding that is read, or written otherwise than declared, is found") 
                 cases / 3);
     check_found("running_sum.forward/bug_writes", {"within_rounding_bound", "stays_in_bounds"},
                 cases / 3);
+    const std::string all_unwritten =
+        "leaves 2 of 3 elements of y as they were: never written, or added to";
+    for (const char* property : {"matches_reference", "within_rounding_bound"})
+        CHECK(run("running_sum.forward/bug_unwritten", property,
+                  "batch=1,length=3:data=x[0]=2,lengths[0]=1")
+                  .message == all_unwritten);
     const Outcome wrote = run("running_sum.forward/bug_writes", "matches_reference",
                               "batch=1,length=3:data=x[0]=2,lengths[0]=1");
     CHECK(wrote.message ==
           "wrote 2 elements of y behind the rows that are used, which stay as they were");
+    // The length decides, though the smallest data may leave it at its simplest.
+    CHECK(wrote.given ==
+          std::vector<GivenNumbers>{{.tensor = "lengths", .first = {1}, .total = 1}});
+    CHECK(run("running_sum.forward/zeros", "matches_reference", "batch=2,length=3:seed=1")
+              .given.empty());
 }
 
 TEST_CASE("an output and the gradient of one call are both verified") {
