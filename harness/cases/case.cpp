@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "harness/base/text.hpp"
+#include "harness/cases/tensor_file.hpp"
 #include "harness/operators/copies.hpp"
 #include "harness/registry/element_types.hpp"
 
@@ -24,7 +26,46 @@ template <class... Values>
     throw std::invalid_argument("case: " + fmt::format(why, std::forward<Values>(values)...));
 }
 
+// A path may hold what ends a field, or a word of the shell's.
+constexpr std::string_view reserved_in_paths = ":,% \t\n\r";
+
+std::string print_path(std::string_view path) {
+    std::string text;
+    for (const char c : path)
+        text += reserved_in_paths.find(c) == std::string_view::npos
+                    ? std::string(1, c)
+                    : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    return text;
+}
+
+std::string parse_path(std::string_view text) {
+    std::string path;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            path += text[i];
+            continue;
+        }
+        const std::string_view digits = text.substr(i + 1, 2);
+        unsigned value = 0;
+        const auto [end, wrong] = std::from_chars(digits.begin(), digits.end(), value, 16);
+        const char c = static_cast<char>(value);
+        if (digits.size() != 2 || wrong != std::errc() || end != digits.end() ||
+            reserved_in_paths.find(c) == std::string_view::npos)
+            refuse("data={}: % stands before two digits, as %3a for a colon", text);
+        path += c;
+        i += 2;
+    }
+    return path;
+}
+
 std::string print_data(const Data& data) {
+    if (!data.files.empty()) {
+        Data drawn = data;
+        drawn.files.clear();
+        std::vector<std::string> paths;
+        for (const std::string& file : data.files) paths.push_back(print_path(file));
+        return "data=" + joined(paths, ",") + ":" + print_data(drawn);
+    }
     if (!data.is_explicit) return fmt::format("{}={}", data.is_dense ? "dense" : "seed", data.seed);
     if (data.elements.empty()) return "data=zeros";
     std::vector<std::string> elements;
@@ -141,7 +182,7 @@ void require_copies(const Operator& op, const Case& parsed) {
     if (!one_copy(parsed.problem, *along, copies.count))
         refuse("{}: {} is not so many copies of a problem along {}", text, parsed.problem.print(),
                joined(along->parameters));
-    if (parsed.data.is_explicit)
+    if (parsed.data.is_explicit || !parsed.data.files.empty())
         refuse("{}: the data of a large problem are drawn, by seed=... or dense=...", text);
     if (parsed.setting.before) refuse("{}: there is no call before one on a large problem", text);
 }
@@ -154,6 +195,11 @@ void parse_field(std::string_view name, std::string_view value, const ParameterS
         if (!seed) refuse("{}={} is not a whole number from 0 to 2^64-1", name, value);
         parsed.data.seed = *seed;
         parsed.data.is_dense = name == "dense";
+    } else if (name == "data" && is_tensor_file(value)) {
+        for (const std::string_view file : split(value, ',')) {
+            parsed.data.files.push_back(parse_path(file));
+            if (!is_tensor_file(file)) refuse("data={}: files end in .safetensors or .npy", value);
+        }
     } else if (name == "data") {
         parsed.data.is_explicit = true;
         if (value == "zeros") return;
@@ -213,8 +259,12 @@ void parse_fields(std::span<const std::string_view> fields, const ParameterSpace
         if (!seen.insert(name).second) refuse("the field {} stands twice", name);
         parse_field(name, field.substr(equals + 1), space, parsed);
     }
-    if (seen.count("seed") + seen.count("dense") + seen.count("data") != 1)
-        refuse("exactly one of seed=..., dense=... and data=... is needed");
+    const bool lists_elements = seen.contains("data") && parsed.data.files.empty();
+    if (seen.count("seed") + seen.count("dense") + (lists_elements ? 1 : 0) != 1)
+        refuse("exactly one of seed=..., dense=... and data=... is needed{}",
+               lists_elements || parsed.data.files.empty()
+                   ? ""
+                   : "; what data=FILE lacks is drawn by seed=... or dense=...");
 }
 
 }  // namespace

@@ -28,12 +28,14 @@ struct DataElement {
     bool operator==(const DataElement&) const = default;
 };
 
-/// The values of the tensors: drawn from a seed, or listed, all others zero.
+/// The values of the tensors: drawn from a seed, or listed, all others zero. Files hold some of the
+/// tensors; the others are drawn.
 struct Data {
     std::uint64_t seed = 0;
     bool is_dense = false;  ///< drawn without zeros and, as far as there is room, all different
     bool is_explicit = false;
     std::vector<DataElement> elements;
+    std::vector<std::string> files{};  ///< `acts.safetensors`, `x.npy`
     bool operator==(const Data&) const = default;
 };
 

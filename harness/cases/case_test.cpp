@@ -59,6 +59,9 @@ Data any_data() {
     if (!data.is_explicit) {
         data.is_dense = *rc::gen::arbitrary<bool>();
         data.seed = *rc::gen::arbitrary<std::uint64_t>();
+        if (*rc::gen::arbitrary<bool>())
+            data.files = *rc::gen::container<std::vector<std::string>>(
+                rc::gen::element<std::string>("x.npy", "/a%b/c d.safetensors", ",:.npy"));
         return data;
     }
     for (int count = *rc::gen::inRange(0, 4); count > 0; --count)
@@ -69,6 +72,23 @@ Data any_data() {
 }
 
 }  // namespace
+
+TEST_CASE("a case names the files that its tensors are from, and draws the others") {
+    Case recorded = make_case();
+    recorded.data = {.seed = 7, .files = {"acts.safetensors", "a b/c:d,e%.npy"}};
+    const std::string text = start + ":data=acts.safetensors,a%20b/c%3ad%2ce%25.npy:seed=7";
+    CHECK(recorded.print() == text);
+    CHECK(Case::parse(text, registry()) == recorded);
+    CHECK(reprinted(start + ":dense=3:data=x.npy") == start + ":data=x.npy:dense=3");
+    CHECK(
+        complaint(start + ":data=x.npy") ==
+        "case: exactly one of seed=..., dense=... and data=... is needed; what data=FILE lacks is "
+        "drawn by seed=... or dense=...");
+    CHECK(complaint(start + ":data=x.txt,x.npy:seed=1") ==
+          "case: data=x.txt,x.npy: files end in .safetensors or .npy");
+    for (const char* path : {"%", "%3", "%zz", "%41"})
+        CHECK(complaint(start + ":data=" + path + ".npy:seed=1").starts_with("case: data="));
+}
 
 TEST_CASE("a case prints as its fields, defaults left out") {
     Case plain = make_case("n=2,in=5x4");

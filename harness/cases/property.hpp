@@ -23,6 +23,7 @@ struct Property {
     std::int64_t own_cases = 0;
     bool knows_outputs = false;    ///< so it notices what an earlier call left behind
     bool compares_values = false;  ///< so witnesses can say who is wrong
+    bool needs_integers = false;   ///< so recorded tensors tell it nothing
     bool is_bounded = false;  ///< compares within rounding bounds, on numbers that are no integers
 
     bool applies(const Kernel& kernel, std::string_view device) const {

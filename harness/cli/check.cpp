@@ -9,12 +9,14 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
 #include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
+#include "harness/cases/recorded.hpp"
 #include "harness/cli/check_output.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/report/summary.hpp"
@@ -45,7 +47,8 @@ std::optional<ExhaustiveLimits> exhaustive_limits(const CheckArguments& argument
     if (text.empty()) return std::nullopt;
     if (arguments.has_problems())
         throw UsageError(
-            "--exhaustive runs every supported problem; leave out --problem and --problems");
+            "--exhaustive runs every supported problem; leave out --problem, --problems and "
+            "--data");
     if (arguments.at_least > 0)
         throw UsageError("--at-least counts drawn cases; --exhaustive draws none");
     ExhaustiveLimits limits{.cases = arguments.cases, .shard = parse_shard(arguments.shard)};
@@ -82,16 +85,21 @@ std::vector<GivenProblem> read_problem_lines(const std::string& path) {
     return lines;
 }
 
+std::vector<const Operator*> operators_of(const std::vector<Row>& rows) {
+    std::vector<const Operator*> operators;
+    for (const Row& row : rows)
+        if (std::ranges::find(operators, row.kernel->op) == operators.end())
+            operators.push_back(row.kernel->op);
+    return operators;
+}
+
 /// The user's problems, each read for the selected operators that know its parameters.
 std::vector<Problem> read_problems(const CheckArguments& arguments, const std::vector<Row>& rows) {
     std::vector<GivenProblem> lines;
     for (const std::string& text : arguments.problems) lines.push_back({text, "--problem " + text});
     if (!arguments.problems_file.empty())
         std::ranges::move(read_problem_lines(arguments.problems_file), std::back_inserter(lines));
-    std::vector<const Operator*> operators;
-    for (const Row& row : rows)
-        if (std::ranges::find(operators, row.kernel->op) == operators.end())
-            operators.push_back(row.kernel->op);
+    const std::vector<const Operator*> operators = operators_of(rows);
     const auto why_not = [&](const Operator& op, const Problem& problem) {
         std::optional<std::string> first;
         for (const Row& row : rows) {
@@ -106,6 +114,44 @@ std::vector<Problem> read_problems(const CheckArguments& arguments, const std::v
     for (const auto& [text, place] : lines)
         for (UserProblem& read : read_user_problem(text, place, operators, why_not))
             problems.push_back(std::move(read.problem));
+    return problems;
+}
+
+/// The problems of recorded tensors, for each selected operator that they fit, and says what is
+/// taken from them.
+std::vector<Problem> problems_of_data(const CheckArguments& arguments,
+                                      const std::vector<Row>& rows) {
+    if (arguments.problems.size() > 1 || !arguments.problems_file.empty())
+        throw UsageError("--data has the tensors of one problem; leave out --problems");
+    const std::string text = arguments.problems.empty() ? "" : arguments.problems.front();
+    const TensorFiles& files =
+        usage_of([&]() -> const TensorFiles& { return tensor_files(arguments.data_files); });
+    std::vector<Problem> problems;
+    std::string why_none;
+    const auto refuse = [&](const std::string& why) {
+        if (why_none.empty()) why_none = why;
+    };
+    for (const Operator* const op : operators_of(rows)) try {
+            const Problem problem = problem_of(*op, files, text);
+            std::set<std::string> said;
+            bool is_supported = false;
+            for (const Row& row : rows) {
+                if (row.kernel->op != op) continue;
+                const auto unsupported = row.kernel->why_unsupported(problem);
+                if (unsupported) refuse(row.kernel->name + " " + *unsupported);
+                if (unsupported) continue;
+                is_supported = true;
+                for (const auto& remark : remarks_on(arguments.data_files, *row.kernel, problem))
+                    said.insert(remark);
+            }
+            if (!is_supported) continue;
+            say(fmt::format("data of {}: {}\n", op->name, problem.print()));
+            for (const std::string& remark : said) say("  " + remark + "\n");
+            problems.push_back(problem);
+        } catch (const std::invalid_argument& wrong) {
+            refuse(wrong.what());
+        }
+    if (problems.empty()) throw UsageError("--data: " + why_none);
     return problems;
 }
 
@@ -134,6 +180,7 @@ std::string how_of(const CheckOptions& options, const CheckArguments& arguments)
     if (options.is_strict) how += ", strict";
     if (!arguments.exhaustive.empty()) how += ", exhaustive=" + arguments.exhaustive;
     for (const Problem& problem : options.problems) how += ", " + problem.print();
+    for (const std::string& file : options.data_files) how += ", " + file;
     return how;
 }
 
@@ -190,7 +237,10 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         select_rows(suite, Registry::instance(), arguments.filters, arguments.property, devices);
     const auto absent = absent_kernels(arguments, devices);
     if (rows.empty() && absent.empty()) no_rows(suite, arguments.property, arguments.filters);
-    if (!rows.empty()) options.problems = read_problems(arguments, rows);
+    options.data_files = arguments.data_files;
+    if (!rows.empty())
+        options.problems = arguments.data_files.empty() ? read_problems(arguments, rows)
+                                                        : problems_of_data(arguments, rows);
     if (!options.problems.empty() && !arguments.cases)
         options.cases_per_problem = default_cases_per_problem;
     std::optional<Corpus> corpus = corpus_of(suite, arguments);

@@ -293,6 +293,12 @@ struct CommandLine {
         check->add_option("--problem", a.problems, "check this problem instead of drawn ones")
             ->allow_extra_args(false);
         check->add_option("--problems", a.problems_file, "the same from a file, one a line");
+        check
+            ->add_option(
+                "--data", a.data_files,
+                "take tensors from this .safetensors or .npy file; repeatable. Their sizes "
+                "are those of one problem, and what they leave open stands in --problem")
+            ->allow_extra_args(false);
         check->add_option("--jobs", a.jobs, "worker processes (default: one for each core)")
             ->check(whole_number(1, jobs_maximum));
         check->add_option(

@@ -233,6 +233,39 @@ refused "can't read nowhere" check --problems nowhere
 printf '# nothing\n' >empty
 refused 'empty holds no problem' check --problems empty
 
+echo "== check: recorded tensors"
+python3 - <<'EOF'
+import json, struct
+
+def save(path, **tensors):
+    header, data = {}, b""
+    for name, (shape, numbers) in tensors.items():
+        elements = struct.pack(f"<{len(numbers)}f", *numbers)
+        header[name] = {"dtype": "F32", "shape": shape,
+                        "data_offsets": [len(data), len(data) + len(elements)]}
+        data += elements
+    text = json.dumps(header).encode()
+    open(path, "wb").write(struct.pack("<Q", len(text)) + text + data)
+
+save("acts.safetensors", x=([3, 4], [i / 7 for i in range(12)]), q=([1], [0]))
+save("dy.safetensors", dy=([2, 3, 4, 4], [1] * 96))
+EOF
+layer_norm="layer_norm.forward/naive --device cpu --cases 3"
+expect 0 out '^data of layer_norm: rows=3,width=4$' check $layer_norm --data acts.safetensors
+holds "and what it leaves out" grep -q '^  q is left out: layer_norm takes no such tensor' out
+expect 0 out '^passed: .*rows=3,width=4' repro --device cpu \
+    'v1:layer_norm.forward/naive:within_rounding_bound:cpu:rows=3,width=4:data=acts.safetensors:seed=1'
+refused 'x of acts.safetensors has the sizes \(3, 4\), and on rows=3,width=5 it has \(3, 5\)' \
+    check $layer_norm --data acts.safetensors --problem rows=3,width=5
+refused 'case: .*on width=4 it has|data: x of acts.safetensors has the sizes' \
+    repro 'v1:layer_norm.forward/naive:within_rounding_bound:cpu:rows=1,width=4:data=acts.safetensors:seed=1'
+refused "--data: the tensors' sizes leave open .*filter_h" \
+    check "$kernel" --data dy.safetensors --device cpu
+refused 'nowhere.npy: it can.t be read' check $layer_norm --data nowhere.npy
+refused 'leave out --problems' check $layer_norm --data acts.safetensors --problems problems
+refused 'conv takes x, w, b, dy, and the files hold q, x|x of acts.safetensors has' \
+    check "$kernel" --data acts.safetensors
+
 echo "== check: wrong words"
 refused "there is no command 'chekc'; there are list, check, judge, repro, new, report, bench, completion, man; did you mean check" chekc
 refused 'there are the commands list, check, judge, repro, new, report, bench, completion, man'

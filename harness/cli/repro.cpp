@@ -7,6 +7,7 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
+#include "harness/cases/recorded.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/report/failure.hpp"
@@ -43,6 +44,7 @@ void require_runnable(const Suite& suite, const Case& checked) {
         throw UsageError("case: " + kernel.name + " " + *unsupported);
     if (const auto unsupported = why_unsupported(kernel, checked.setting))
         throw UsageError("case: " + kernel.name + ": " + *unsupported);
+    if (!checked.data.files.empty()) remarks_on(checked.data.files, kernel, checked.problem);
     for (const DataElement& element : checked.data.elements) {
         const auto count = element_count(kernel.op->sizes_of(element.tensor, checked.problem));
         if (element.index >= count)

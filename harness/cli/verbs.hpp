@@ -32,6 +32,7 @@ struct CheckArguments {
     bool is_strict = false;
     std::vector<std::string> problems;
     std::string problems_file;
+    std::vector<std::string> data_files;
     int jobs = 0;  ///< 0: one for each core
     std::string shard;
     std::string exhaustive;  ///< a distance, "far" for none given; empty: without
@@ -41,7 +42,9 @@ struct CheckArguments {
     ResultOptions results;
     std::string compute_sanitizer;  ///< its tool; empty: without
 
-    bool has_problems() const { return !problems.empty() || !problems_file.empty(); }
+    bool has_problems() const {
+        return !problems.empty() || !problems_file.empty() || !data_files.empty();
+    }
 };
 
 struct ReproArguments {

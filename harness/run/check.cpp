@@ -158,7 +158,9 @@ class Check {
                 *options_.cases_per_problem * static_cast<std::int64_t>(serving.problems.size());
         serving.runs_alone = row.property->own_cases > 0;
         if (serving.runs_alone) serving.cases = std::min(serving.cases, row.property->own_cases);
-        if (serving.runs_alone && (options_.exhaustive || !options_.problems.empty()))
+        if (!options_.data_files.empty() && row.property->needs_integers)
+            ++serving.result.skips["needs integers, not recorded tensors"];
+        else if (serving.runs_alone && (options_.exhaustive || !options_.problems.empty()))
             ++serving.result.skips["draws problems of its own"];
         else if (options_.exhaustive)
             serving.walk.emplace(suite_, row, *options_.exhaustive);
@@ -183,8 +185,6 @@ class Check {
         }
     }
 
-    /// The cases of this shard, of all rows.
-    std::int64_t most() const {
     /// The drawn cases of a row in this shard.
     std::int64_t cases_of(const Serving& serving) const {
         const Shard& shard = options_.shard;
@@ -192,6 +192,8 @@ class Check {
                                            : 0;
     }
 
+    /// The cases of this shard, of all rows.
+    std::int64_t most() const {
         std::int64_t sum = 0;
         if (options_.exhaustive) return 0;
         for (const Serving& serving : rows_) sum += std::ssize(serving.known) + cases_of(serving);
@@ -328,7 +330,9 @@ class Check {
         if (!serving.problems.empty()) {
             const auto count = static_cast<std::int64_t>(serving.problems.size());
             const Problem& problem = serving.problems[static_cast<std::size_t>(index % count)];
-            return {.work = work_of(suite_.draw_on(row, options_.seed, index, problem))};
+            Case drawn = suite_.draw_on(row, options_.seed, index, problem);
+            drawn.data.files = options_.data_files;
+            return {.work = work_of(std::move(drawn))};
         }
         Suite::Draw draw = suite_.draw(row, options_.seed, index);
         if (draw.drawn) return {.work = work_of(std::move(*draw.drawn))};
@@ -520,12 +524,12 @@ class Check {
                 result.verdict = Verdict::skipped;
                 result.message = "a case did not end in time";
             }
+            if (time_.is_up() && !serving.walk && has_more(serving))
+                result.cut_of = cases_of(serving);
             if (result.verdict == Verdict::passed)
                 result.within_reach = suite_.pairs_within_reach(result.row);
         } else {
             const auto& [index, why] = *serving.stops.begin();
-            if (time_.is_up() && !serving.walk && has_more(serving))
-                result.cut_of = cases_of(serving);
             const auto& [found, outcome] = why;
             result.verdict = outcome.verdict;
             result.message = outcome.message;

@@ -38,6 +38,8 @@ struct CheckOptions {
     std::vector<Case> known_cases;
     /// The user's own, dealt in turn to each row as its kernel supports them; empty: drawn ones.
     std::vector<Problem> problems;
+    /// Files of tensors that are of these problems, one for each operator.
+    std::vector<std::string> data_files;
     /// With own problems, instead of `cases`: the cases of each problem that the kernel supports.
     std::optional<std::int64_t> cases_per_problem;
     /// Instead of drawn cases: every supported problem, `cases` and the shard's included.
@@ -71,9 +73,9 @@ struct RowResult {
     /// Why, for everything but passed.
     std::string message;
     std::int64_t cases = 0;                     ///< run to an outcome
+    std::int64_t cut_of = 0;                    ///< the cases it was to run, where time ran out
     std::int64_t passed = 0;                    ///< cases with a non-zero expected value
     std::int64_t refused = 0;                   ///< cases whose problem the launcher did not take
-    std::int64_t cut_of = 0;                    ///< the cases it was to run, where time ran out
     std::map<std::string, std::int64_t> skips;  ///< how many cases were skipped, by reason
     std::optional<Shrunk> failure;              ///< for failed
     std::optional<FoundFailure> found;          ///< the same before it was shrunk

@@ -234,6 +234,7 @@ Rounding Oracle::rounding_of(const PassSpec& pass) const {
 
 Exactness Oracle::exactness() {
     if (subject_.declaration().norm_wise_growth) return Exactness::norm_wise;
+    if (!subject_.checked().data.files.empty()) return Exactness::bounded;
     if (!subject_.sums_integers_exactly() || !inputs_.stay_integers()) return Exactness::bounded;
     return are_numbers_of_their_types() ? Exactness::exact : Exactness::stored;
 }

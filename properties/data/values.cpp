@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "harness/base/random.hpp"
+#include "harness/cases/recorded.hpp"
 #include "harness/numbers/element_bits.hpp"
 #include "properties/data/numbers.hpp"
 #include "properties/data/thinned.hpp"
@@ -281,6 +282,8 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     if (op.algebra == Algebra::piecewise_polynomial && kind == ValueKind::integers &&
         !data.is_explicit && !tensor.holds_whole_numbers())
         return draw_thinned(op, problem, data, types).at(name);
+    if (auto recorded = recorded_tensor(data.files, op, problem, types, name))
+        return std::move(*recorded);
     if (data.is_explicit) return simplest(op, problem, name, types);
     auto array = filled<double>(tensor.sizes(problem));
     const bool is_input = tensor.name == name;  // not a cotangent, which may be any number

@@ -29,6 +29,8 @@ std::vector<Case> ProblemTrials::as_found(const Problem& problem, const Data& de
     std::vector<Case> cases;
     Case found = found_;
     found.problem = problem;
+    // Recorded tensors have the sizes of one problem.
+    if (problem != found_.problem) found.data.files.clear();
     if (found.data.is_explicit)
         found.data = carried_data(*kernel_.op, found_.problem, problem, found_.data.elements)
                          .value_or(Data{});

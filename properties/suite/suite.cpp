@@ -114,6 +114,11 @@ const DefinedProperty& property_named(std::string_view name) {
                                 known);
 }
 
+/// Recorded tensors hold any numbers, whatever the property draws.
+ValueKind kind_of(const Case& checked, const DefinedProperty& property, const Kernel& kernel) {
+    return checked.data.files.empty() ? property.values(*kernel.op) : ValueKind::mantissas;
+}
+
 /// What the inputs that are whole numbers hold.
 std::vector<GivenNumbers> whole_numbers_of(CaseContext& context) {
     constexpr std::size_t most_told = 16;
@@ -212,7 +217,9 @@ Outcome KernelSuite::run(std::string_view printed) const {
                                     kernel.name);
     if (checked.setting.copies && property.own_cases == 0)
         throw std::invalid_argument("copies= is for holds_when_large, not for " + checked.property);
-    CaseContext context(checked, registry_, property.values(*kernel.op));
+    if (!checked.data.files.empty() && property.needs_integers)
+        throw std::invalid_argument(checked.property + " needs integers, not recorded tensors");
+    CaseContext context(checked, registry_, kind_of(checked, property, kernel));
     note_case();
     Outcome outcome;
     try {
@@ -260,8 +267,9 @@ Shrunk KernelSuite::shrink(const Case& found, const Outcome& outcome,
                            const CaseRunner& runner) const {
     if (found.setting.copies) return shrink_large(kernel_of(found), found, outcome, runner);
     return shrink_case(kernel_of(found), found, outcome, runner, [this](const Case& checked) {
-        const ValueKind kind = property_named(checked.property).values(*kernel_of(checked).op);
-        return list_data(kernel_of(checked), checked.problem, checked.data, kind);
+        const Kernel& kernel = kernel_of(checked);
+        return list_data(kernel, checked.problem, checked.data,
+                         kind_of(checked, property_named(checked.property), kernel));
     });
 }
 
@@ -291,7 +299,7 @@ Reproducer KernelSuite::reproducer_of(const Case& failing) const {
     // The numbers are those of any device, and this process is to touch no GPU.
     Case on_host = failing;
     if (kernel.on("cpu")) on_host.device = "cpu";
-    CaseContext context(on_host, registry_, property.values(*kernel.op));
+    CaseContext context(on_host, registry_, kind_of(on_host, property, kernel));
     Reproducer reproducer{.kernel = &kernel,
                           .calls = context.caller.given(context.inputs.of(context.pass())),
                           .expected = property.is_bounded ? context.oracle.within_rounding()

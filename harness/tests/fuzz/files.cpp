@@ -8,6 +8,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/bench/json.hpp"
 #include "harness/bench/statistics.hpp"
+#include "harness/cases/tensor_file.hpp"
 #include "harness/report/baseline.hpp"
 #include "harness/report/ci.hpp"
 #include "harness/report/corpus.hpp"
@@ -55,6 +56,20 @@ std::string file_of(std::string_view text) {
     require(ftruncate(file, 0) == 0 && pwrite(file, text.data(), text.size(), 0) == size,
             "there is memory for the input");
     return "/proc/self/fd/" + std::to_string(file);
+}
+
+void tensor_file(std::string_view text) {
+    const auto require_whole = [&](const StoredTensor& tensor) {
+        require(text.data() <= tensor.bytes.data() &&
+                    tensor.bytes.data() + tensor.bytes.size() <= text.data() + text.size(),
+                "a tensor lies in its file");
+        require(static_cast<std::int64_t>(tensor.values().size()) == element_count(tensor.sizes),
+                "a tensor has as many elements as its sizes say");
+    };
+    if (const auto read = parsed<std::invalid_argument>([&] { return read_npy(text); }))
+        require_whole(*read);
+    if (const auto read = parsed<std::invalid_argument>([&] { return read_safetensors(text); }))
+        for (const auto& [name, tensor] : *read) require_whole(tensor);
 }
 
 void corpus(std::string_view text) {

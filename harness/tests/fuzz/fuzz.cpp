@@ -16,11 +16,19 @@ struct Target {
     void (*run)(std::string_view text);
 };
 
-constexpr Target targets[] = {
-    {"problem", problem}, {"case", printed_case}, {"layout", layout},
-    {"numbers", numbers}, {"shard", shard},       {"protocol", protocol},
-    {"corpus", corpus},   {"results", results},   {"baseline", baseline},
-    {"bench", bench},     {"rewrite", rewrite},   {"sanitizer_log", sanitizer_log}};
+constexpr Target targets[] = {{"problem", problem},
+                              {"case", printed_case},
+                              {"layout", layout},
+                              {"numbers", numbers},
+                              {"shard", shard},
+                              {"protocol", protocol},
+                              {"corpus", corpus},
+                              {"results", results},
+                              {"baseline", baseline},
+                              {"bench", bench},
+                              {"rewrite", rewrite},
+                              {"sanitizer_log", sanitizer_log},
+                              {"tensor_file", tensor_file}};
 
 const Target* chosen = nullptr;
 

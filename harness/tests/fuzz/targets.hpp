@@ -53,6 +53,7 @@ void results(std::string_view text);
 void baseline(std::string_view text);
 void bench(std::string_view text);
 void rewrite(std::string_view text);
+void tensor_file(std::string_view text);
 
 /// An operator and kernels whose problems, cases and corpus are parsed.
 const Registry& registry();
