@@ -257,7 +257,8 @@ float mean_of(const Floats& x) { return sum(x) / static_cast<float>(x.size()); }
 std::vector<Entry> entries() {
     using enum Judgement;
     const auto sigmoid_of = []<class T>(const T& x) { return sigmoid(x); };
-    const auto softplus_of = []<class T>(const T& x) { return log1p(exp(x)); };
+    const auto softplus_of = []<class T>(const T& x) { return softplus(x); };
+    const auto log_sigmoid_of = []<class T>(const T& x) { return log_sigmoid(x); };
     const auto silu_of = []<class T>(const T& x) { return x * sigmoid(x); };
     const auto tanh_of = []<class T>(const T& x) { return tanh(x); };
     const auto mish_of = []<class T>(const T& x) { return x * tanh(log1p(exp(x))); };
@@ -302,6 +303,13 @@ std::vector<Entry> entries() {
     add(at, "softplus'", "sigmoid(x)", right, each(logistic));
     add(at, "softplus'", "1 - exp(-softplus(x))", imprecise,
         each([](float x) { return 1.0f - std::exp(-soft_plus(x)); }));
+    at = elementwise(forward, log_sigmoid_of);
+    add(at, "log of sigmoid", "min(x, 0) - log1p(exp(-abs(x)))", right,
+        each([](float x) { return std::min(x, 0.0f) - std::log1p(std::exp(-std::abs(x))); }));
+    add(at, "log of sigmoid", "log(sigmoid(x))", imprecise,
+        each([](float x) { return std::log(logistic(x)); }));
+    at = elementwise(backward, log_sigmoid_of);
+    add(at, "log of sigmoid'", "sigmoid(-x)", right, each([](float x) { return logistic(-x); }));
     at = elementwise(backward, silu_of);
     add(at, "silu'", "s (1 + x (1 - s))", right, each([](float x) {
             const float s = logistic(x);

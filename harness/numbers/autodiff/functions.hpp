@@ -16,7 +16,7 @@
 
 namespace gradverify {
 
-// The functions for double; the standard library lacks rsqrt, sigmoid, max and min.
+// The functions for double; the standard library lacks rsqrt and those below it.
 using std::abs, std::fabs, std::fmax, std::fmin, std::pow;
 using std::atan, std::cbrt, std::cos, std::cosh, std::erf, std::erfc, std::exp, std::exp2,
     std::expm1, std::log, std::log1p, std::log2, std::sin, std::sinh, std::sqrt, std::tanh;
@@ -26,6 +26,8 @@ inline double sigmoid(double x) {
     const double small = std::exp(-std::abs(x));
     return (x < 0.0 ? small : 1.0) / (1.0 + small);
 }
+inline double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+inline double log_sigmoid(double x) { return -softplus(-x); }
 inline double max(double a, double b) { return a < b ? b : a; }
 inline double min(double a, double b) { return b < a ? b : a; }
 
@@ -141,6 +143,17 @@ GRADVERIFY_DETAIL_FUNCTION(
     sigmoid, Sigmoid, sigmoid(x), y*(S(1.0) - y), 4.0,
     GRADVERIFY_DETAIL_FAST(6.0 + std::floor(std::abs(1.173 * std::min(x, 0.0))), 0x1.02p-12)
         GRADVERIFY_DETAIL_ANY_BASE GRADVERIFY_DETAIL_BESIDE_ONE GRADVERIFY_DETAIL_OF_ONES)
+/// log(1 + exp(x)) and -log(1 + exp(-x)), which no kernel may compute as they stand: exp overflows,
+/// and beside the 1 small results are lost. The one function has no branch between its stable forms
+/// for either sign, nor the rounding of both. An exp and a log1p of one ulp each, and a sum.
+#define GRADVERIFY_DETAIL_LOG_OF_ONE_AND_EXP                                     \
+    GRADVERIFY_DETAIL_FAST(6.0 + std::floor(std::abs(1.173 * x)), fast_absolute) \
+    GRADVERIFY_DETAIL_ANY_BASE GRADVERIFY_DETAIL_OF_ONES
+GRADVERIFY_DETAIL_FUNCTION(softplus, Softplus, softplus(x), sigmoid(x), 4.0,
+                           GRADVERIFY_DETAIL_LOG_OF_ONE_AND_EXP)
+GRADVERIFY_DETAIL_FUNCTION(log_sigmoid, LogSigmoid, log_sigmoid(x), sigmoid(-x), 4.0,
+                           GRADVERIFY_DETAIL_LOG_OF_ONE_AND_EXP)
+#undef GRADVERIFY_DETAIL_LOG_OF_ONE_AND_EXP
 GRADVERIFY_DETAIL_FUNCTION(atan, Atan, std::atan(x), S(1.0) / (S(1.0) + x * x), 2.0,
                            GRADVERIFY_DETAIL_OF_ONES)
 GRADVERIFY_DETAIL_FUNCTION(erf, Erf, std::erf(x), S(2.0 * std::numbers::inv_sqrtpi) * exp(-(x * x)),

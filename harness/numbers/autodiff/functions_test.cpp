@@ -63,6 +63,10 @@ TEST_CASE("each function's own error is that of CUDA's tables, accurate and fast
          of_another_base(sigmoid, 0.5) + current_rounding.gamma(4.0)},
         {"sigmoid", sigmoid, -8.0, 4.0, 6.0 + 9.0, 0x1.02p-12,
          of_another_base(sigmoid, -8.0) + current_rounding.gamma(4.0)},
+        {"softplus", softplus, 2.0, 4.0, 6.0 + 2.0, absolute, of_another_base(softplus, 2.0)},
+        {"softplus", softplus, -8.0, 4.0, 6.0 + 9.0, absolute, of_another_base(softplus, -8.0)},
+        {"log_sigmoid", log_sigmoid, 8.0, 4.0, 6.0 + 9.0, absolute,
+         of_another_base(softplus, -8.0)},
         {"atan", atan, 0.5, 2.0, 2.0},
         {"erf", erf, 0.5, 2.0, 2.0},
         {"erfc", erfc, 0.5, 4.0, 4.0},
@@ -236,11 +240,27 @@ TEST_CASE("doubles have the functions that the standard library lacks") {
     CHECK(sigmoid(0.0) == 0.5);
     CHECK(sigmoid(std::log(3.0)) == doctest::Approx(0.75));
     CHECK(sigmoid(-std::log(3.0)) == doctest::Approx(0.25));
+    CHECK(softplus(0.0) == std::log(2.0));
+    CHECK(softplus(-50.0) == doctest::Approx(std::exp(-50.0)).epsilon(1e-15).scale(0.0));
+    CHECK(softplus(800.0) == 800.0);
+    CHECK(log_sigmoid(-800.0) == -800.0);
+    CHECK(log_sigmoid(50.0) == -softplus(-50.0));
     CHECK(max(1.0, 2.0) + max(2.0, 1.0) == 4.0);
     CHECK(min(1.0, 2.0) + min(2.0, 1.0) == 2.0);
     // Equal numbers give the first, as the scalars' own do.
     CHECK_FALSE(std::signbit(max(0.0, -0.0)));
     CHECK_FALSE(std::signbit(min(0.0, -0.0)));
+}
+
+TEST_CASE(
+    "softplus and log_sigmoid have one bound on both sides of zero, and sigmoids for slopes") {
+    for (const double x : {-40.0, -1e-6, 0.0, 1e-6, 40.0}) {
+        CAPTURE(x);
+        CHECK(softplus(Bounded(x)).error() < 16.0 * 0x1p-24 * softplus(std::abs(x)));
+        const Dual slope = softplus(Dual(x, 1.0)), of_log = log_sigmoid(Dual(x, 1.0));
+        CHECK(slope.tangent() == sigmoid(x));
+        CHECK(of_log.tangent() == sigmoid(-x));
+    }
 }
 
 TEST_CASE("the sigmoid's derivative may be y (1 - y), of a y that was rounded") {
