@@ -158,9 +158,10 @@ TEST_CASE("an input with scales for blocks is given as elements and scales, each
     rig.declaration.block_scaled("x", mxfp8);
     const GivenCall given = given_in(rig.call()).call;
     REQUIRE(given.tensors.size() == 6);
-    CHECK(given.tensors[0].values == std::vector{0.5, -6.0, 1.0});
+    // Six is the element 384 of a block whose scale is 2^-6.
+    CHECK(given.tensors[0].values == std::vector{32.0, -384.0, 64.0});
     CHECK(given.tensors[2].name == "x_scales");
-    CHECK(given.tensors[2].values.size() == 1);
+    CHECK(given.tensors[2].values == std::vector{0x1p-6});
 }
 
 TEST_CASE("a call that failed tells only the error and the findings") {
