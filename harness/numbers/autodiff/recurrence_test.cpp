@@ -12,14 +12,16 @@
 
 namespace gradverify {
 
+/// From `least` to 1.
+static float number(SplitMix64& random, double least) {
+    const double share = static_cast<double>(random.below(1 << 20)) * 0x1p-20;
+    return static_cast<float>(least + (1.0 - least) * share);
+}
+
 TEST_CASE("the steps of a long recurrence weigh what they meet, in chunks or one after the other") {
     constexpr std::size_t steps = 3000, chunk = 256;
     const ScopedRounding rounding(Rounding::of(DType::f32));
     SplitMix64 random(8);
-    const auto number = [&](double least) {
-        const double share = static_cast<double>(random.below(1 << 20)) * 0x1p-20;
-        return static_cast<float>(least + (1.0 - least) * share);
-    };
     for (const double least : {-1.0, 0.5, 0.999}) {
         CAPTURE(least);
         // A step more has no cotangent.
@@ -29,7 +31,7 @@ TEST_CASE("the steps of a long recurrence weigh what they meet, in chunks or one
         std::vector<Tape::Seed> seeds;
         Traced state = 0.0;
         for (std::size_t t = 0; t < steps; ++t) {
-            decay[t] = number(least), dy[t] = number(-1.0);
+            decay[t] = number(random, least), dy[t] = number(random, -1.0);
             const Traced added = tape.input(1.0);
             x.push_back(added.node());
             state = state * decay[t] + added;
@@ -64,10 +66,6 @@ TEST_CASE("a recurrence's terms may be added up in chunks, in which the newest c
     constexpr std::size_t steps = 4096, chunk = 256;
     const ScopedRounding rounding(Rounding::of(DType::f32));
     SplitMix64 random(8);
-    const auto number = [&](double least) {
-        const double share = static_cast<double>(random.below(1 << 20)) * 0x1p-20;
-        return static_cast<float>(least + (1.0 - least) * share);
-    };
     for (const double least : {-1.0, 0.0, 0.5, 0.99}) {
         CAPTURE(least);
         std::vector<float> decay(steps), added(steps);
@@ -75,7 +73,7 @@ TEST_CASE("a recurrence's terms may be added up in chunks, in which the newest c
         float before = 0.0f, last = 0.0f;
         double most = 0.0;
         for (std::size_t t = 0; t < steps; ++t) {
-            decay[t] = number(least), added[t] = number(-1.0);
+            decay[t] = number(random, least), added[t] = number(random, -1.0);
             state = state * Bounded(decay[t]) + Bounded(added[t]);
             if (t % chunk == 0) before = last;
             float weight = 1.0f;
