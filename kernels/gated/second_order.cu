@@ -122,19 +122,16 @@ void by_packs(const Pass& call) {
                                                                                packs, width);
 }
 
-template <class T>
-void declare_packs(gradverify::KernelDeclaration& kernel) {
-    declare_loop<T>(kernel);
-    kernel.aligned_to(16);
-}
-
 }  // namespace
 
 #define SECOND_ORDER(PASS)                                                                 \
     GRADVERIFY_KERNEL(PASS, "naive", naive<PASS>).with(declare_elements_on_stream<float>); \
-    GRADVERIFY_KERNEL(PASS, "packs", by_packs<PASS, float>).with(declare_packs<float>);    \
+    GRADVERIFY_KERNEL(PASS, "packs", by_packs<PASS, float>)                                \
+        .with(declare_loop<float>)                                                         \
+        .aligned_to(16);                                                                   \
     GRADVERIFY_KERNEL(PASS, "packs_bf16", by_packs<PASS, __nv_bfloat16>)                   \
-        .with(declare_packs<__nv_bfloat16>)
+        .with(declare_loop<__nv_bfloat16>)                                                 \
+        .aligned_to(16)
 
 SECOND_ORDER(GradDy);
 SECOND_ORDER(GradX);

@@ -168,6 +168,16 @@ Rates rates_of(const std::string& kernel, int problems, DrawnCase* draw) {
     return rates;
 }
 
+void check_rates(const std::string& kernel, DrawnCase* draw) {
+    constexpr int problems = 200;
+    CAPTURE(kernel);
+    const Rates rates = rates_of(kernel, problems, draw);
+    CHECK(rates.false_alarms == 0);
+    CHECK(rates.moved == problems);
+    CHECK(rates.dropped >= problems * 95 / 100);
+    CHECK(rates.all_rounded >= problems * 95 / 100);
+}
+
 // ---- a derived gradient: layer_norm's
 
 struct Mistake {
@@ -259,36 +269,22 @@ struct NormSample {
 }  // namespace
 
 TEST_CASE("the rounding bound of each pass and element type catches small errors") {
-    constexpr int problems = 200;
     for (const char* kernel :
          {"conv.grad_weight/general_f64", "conv.grad_weight/general",
           "conv.grad_weight/general_f16", "conv.grad_weight/general_bf16", "conv.forward/naive",
           "conv.forward/naive_f16", "conv.forward/naive_bf16", "conv.grad_input/direct",
-          "conv.grad_bias/direct"}) {
-        CAPTURE(kernel);
-        const Rates rates = rates_of(kernel, problems, small_conv_case);
-        CHECK(rates.false_alarms == 0);
-        CHECK(rates.moved == problems);
-        CHECK(rates.dropped >= problems * 95 / 100);
-        CHECK(rates.all_rounded >= problems * 95 / 100);
-    }
+          "conv.grad_bias/direct"})
+        check_rates(kernel, small_conv_case);
 }
 
 TEST_CASE("so does that of the gallery's products") {
-    constexpr int problems = 200;
     for (const char* kernel : {"grouped_gemm.forward/naive", "grouped_gemm.forward/naive_bf16",
                                "grouped_gemm.forward/tiled_mma", "grouped_gemm.grad_x/naive",
                                "grouped_gemm.grad_x/naive_bf16", "grouped_gemm.grad_w/naive",
                                "grouped_gemm.grad_w/naive_bf16", "moe_combine.forward/naive",
                                "moe_combine.forward/rows_bf16", "rope.forward/naive",
-                               "rope.forward/tokens_bf16", "rope.grad_x/naive"}) {
-        CAPTURE(kernel);
-        const Rates rates = rates_of(kernel, problems, small_drawn_case);
-        CHECK(rates.false_alarms == 0);
-        CHECK(rates.moved == problems);
-        CHECK(rates.dropped >= problems * 95 / 100);
-        CHECK(rates.all_rounded >= problems * 95 / 100);
-    }
+                               "rope.forward/tokens_bf16", "rope.grad_x/naive"})
+        check_rates(kernel, small_drawn_case);
 }
 
 TEST_CASE("no order of a float kernel's sums exceeds the bound of a derived gradient") {
