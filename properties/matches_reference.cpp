@@ -16,8 +16,8 @@ Outcome matches_reference(CaseContext& context) {
         combine(compare_outputs(result, context.oracle.expected(), context.checked().setting),
                 "differs from the reference");
     if (outcome.verdict == Verdict::failed) {
-        outcome.message += departing_step(context, result);
         lead_with_unwritten(outcome, context.pass(), result);
+        outcome.message += departing_step(context, result);
     }
     return outcome;
 }

@@ -98,8 +98,8 @@ Outcome within_rounding_bound(CaseContext& context) {
     if (outcome.verdict == Verdict::passed)
         outcome.contiguous_alone = contiguous_alone(context, inputs, expected);
     if (outcome.verdict == Verdict::failed) {
-        outcome.message += departing_step(context, result);
         lead_with_unwritten(outcome, context.pass(), result);
+        outcome.message += departing_step(context, result);
     }
     outcome.sensitivity = sensitivity_of(expected, output_roundings(context));
     return outcome;

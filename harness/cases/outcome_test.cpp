@@ -155,7 +155,7 @@ TEST_CASE("what is no outcome is refused") {
          R"({"verdict":"failed","worst":[{"tensor":"x"}],"work":[0,0,0,0,0]})",
          R"({"verdict":"failed","message":7,"work":[0,0,0,0,0]})",
          R"({"verdict":"failed","worst":[{"tensor":"x","index":[1e300],"numbers":[0,0,0]}],"work":[0,0,0,0,0]})",
-         R"({"verdict":"failed","worst":[{"tensor":"x","index":[],"numbers":[0,0,0],"dtype":9}],"work":[0,0,0,0,0]})",
+         R"({"verdict":"failed","worst":[{"tensor":"x","index":[],"numbers":[0,0,0],"dtype":99}],"work":[0,0,0,0,0]})",
          R"({"verdict":"passed","timing":{"samples":[],"calls_per_sample":1,"copies":1,"outgrows_cache":true,"tensors":[{"dtype":0,"rank":7,"sizes":[1,1,1,1,1,1],"strides":[1,1,1,1,1,1]}]},"work":[0,0,0,0,0]})",
          R"({"verdict":"passed","work":[0,0,0,0,0]} {"verdict":"passed","work":[0,0,0,0,0]})"})
         CHECK_MESSAGE(refusal([&] { Outcome::from_json(line); }).starts_with("outcome: "), line);

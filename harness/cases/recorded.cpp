@@ -180,7 +180,8 @@ Problem problem_of(const Operator& op, const TensorFiles& files, std::string_vie
         if (!solved || (!solved->has_their_axes() && solver.has_their_axes()))
             solved.emplace(std::move(solver));
     }
-    if (const auto missing = solved->missing(); !missing.empty())
+    const auto missing = solved->missing();
+    if (!missing.empty() && solved->has_their_axes())
         throw std::invalid_argument(fmt::format(
             "the tensors' sizes leave open {}; give {} in --problem, beside {}", joined(missing),
             missing.size() == 1 ? "it" : "them", solved->problem().print()));

@@ -263,7 +263,7 @@ refused "--data: the tensors' sizes leave open .*filter_h" \
     check "$kernel" --data dy.safetensors --device cpu
 refused 'nowhere.npy: it can.t be read' check $layer_norm --data nowhere.npy
 refused 'leave out --problems' check $layer_norm --data acts.safetensors --problems problems
-refused 'conv takes x, w, b, dy, and the files hold q, x|x of acts.safetensors has' \
+refused 'x of acts.safetensors has the sizes \(3, 4\), and on ' \
     check "$kernel" --data acts.safetensors
 
 echo "== check: wrong words"

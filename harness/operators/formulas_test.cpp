@@ -301,7 +301,7 @@ std::vector<Entry> entries() {
         each([](float x) { return std::log(1.0f + std::exp(x)); }));
     at = elementwise(backward, softplus_of);
     add(at, "softplus'", "sigmoid(x)", right, each(logistic));
-    add(at, "softplus'", "1 - exp(-softplus(x))", imprecise,
+    add(at, "softplus'", "1 - exp(-softplus(x))", right,
         each([](float x) { return 1.0f - std::exp(-soft_plus(x)); }));
     at = elementwise(forward, log_sigmoid_of);
     add(at, "log of sigmoid", "min(x, 0) - log1p(exp(-abs(x)))", right,

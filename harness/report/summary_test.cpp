@@ -57,8 +57,8 @@ TEST_CASE("rows that had no time for all of their cases are told in one line") {
     results.push_back(results[0]);
     results[0].cases = 19;
     CHECK(summary_of(results).find(
-              "time ran out: 2 rows ran a part of their cases, the least 19 of "
-              "1000 cases of\n  toy.forward/plain, repeatable on cpu\n") != std::string::npos);
+              "time ran out: 2 rows ran a part of their cases, the least 19 of 1000 cases of "
+              "toy.forward/plain,\n  repeatable on cpu\n") != std::string::npos);
 }
 
 TEST_CASE("a summary has a table for each device, what is not passed, and the counts") {
