@@ -137,9 +137,10 @@ TEST_CASE("weights that are rounded are right if the kernel says so, and wrong i
     for (const char* kernel : {"right_whole_weights", "right_rounded_weights"})
         for (const char* property : {"within_rounding_bound", "repeatable", "stays_in_bounds"})
             CHECK(failures_of("attention.forward/" + std::string(kernel), property, 500) == 0);
-    // In a quarter of the problems all queries see one key, whose weight is 1.
+    // In a quarter of the problems all queries see one key, whose weight is 1; where queries or
+    // keys are tiny, all weights are alike.
     CHECK(failures_of("attention.forward/bug_undeclared_weights", "within_rounding_bound", 300) >
-          180);
+          160);
 }
 
 TEST_CASE("a kernel on tensor cores that loses more than they do is wrong") {
