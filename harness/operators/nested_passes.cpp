@@ -87,7 +87,8 @@ void NestedPasses::set_references(PassSpec& pass, std::vector<Result> results, T
                 gradients = (recording.tape.*
                              sweep)(recording.seeds(parts->op, given.subspan(taken.cotangents)));
             for (std::size_t i = 0; i < results.size(); ++i) {
-                const auto [of, at] = results[i];
+                const Result::Of of = results[i].of;
+                const std::size_t at = results[i].at;
                 const auto& numbers =
                     (of == Result::Of::gradient ? recording.inputs : recording.outputs)[at].data;
                 std::ranges::transform(numbers, outputs[i].data.begin(), [&](const Number& number) {

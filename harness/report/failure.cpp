@@ -199,6 +199,7 @@ std::string in_general(const Generality& generality) {
 /// `offsets = 0 0 1, lengths = 2`
 std::string print(const std::vector<GivenNumbers>& given) {
     std::vector<std::string> tensors;
+    tensors.reserve(given.size());
     for (const GivenNumbers& one : given)
         tensors.push_back(
             fmt::format("{} = {}{}", one.tensor, one.total == 0 ? "(no element)" : "",

@@ -320,8 +320,13 @@ void make_special(Array<double>& array, SplitMix64 random) {
 }
 
 void make_small(Array<double>& array, SplitMix64 random, DType dtype) {
-    // Numbers are 1/2 at least. The least of them stay above the subnormal ones.
-    const int most = std::min(66, -std::ilogb(traits_of(dtype).smallest_normal) - 1);
+    // Down to the least normal number, so that all keep their digits.
+    int most = 66;
+    for (const double element : array.data)
+        if (element != 0.0)
+            most =
+                std::min(most, std::ilogb(element) - std::ilogb(traits_of(dtype).smallest_normal));
+    if (most < 1) return;
     const auto exponent = static_cast<int>(random.between(most / 5, most));
     const bool is_by_rows = random.one_in(3);
     const auto row =

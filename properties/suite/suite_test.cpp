@@ -51,8 +51,9 @@ TEST_CASE("every kernel keeps every property on every problem near the default o
     for (const RowResult& result : check_rows(suite, rows, options, pool, {})) {
         CAPTURE(result.row.kernel->name);
         CAPTURE(result.row.property_name());
-        // One whose filter is 3x3 only is further away.
+        // One whose filter is 3x3 only is further away. A gradient may be registered alone.
         if (result.message == "supports no problem up to this distance in this shard" ||
+            result.message == "no forward kernel is registered" ||
             result.message == "draws problems of its own")
             continue;
         CHECK_MESSAGE(result.verdict == Verdict::passed, result.message);
