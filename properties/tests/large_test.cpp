@@ -169,7 +169,7 @@ TEST_CASE("every registered kernel is right on what is large for offsets of 16 b
     const KernelSuite suite = suite_of_16_bits();
     int passed = 0, asked = 0;
     for (const Kernel& kernel : Registry::instance().kernels()) {
-        if (!find_property("holds_when_large")->applies(kernel, "cpu") || !kernel.on("cpu") ||
+        if (!find_property("holds_when_large")->applies_to(kernel) || !kernel.on("cpu") ||
             testing::is_wrong_on_purpose(kernel.name))
             continue;
         const Case drawn = drawn_case(suite, row_of(kernel.name, "cpu"), 3, asked++ % cases);
