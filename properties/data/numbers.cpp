@@ -323,7 +323,7 @@ void make_small(Array<double>& array, SplitMix64 random, DType dtype) {
     // Down to the least normal number, so that all keep their digits.
     int most = 66;
     for (const double element : array.data)
-        if (element != 0.0)
+        if (element != 0.0 && std::isfinite(element))
             most =
                 std::min(most, std::ilogb(element) - std::ilogb(traits_of(dtype).smallest_normal));
     if (most < 1) return;
