@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 #include "harness/cases/tensor_file.hpp"
 #include "harness/operators/copies.hpp"
@@ -22,8 +23,8 @@ namespace {
 constexpr std::string_view format_version = "v1";
 
 template <class... Values>
-[[noreturn]] void refuse(fmt::format_string<Values...> why, Values&&... values) {
-    throw std::invalid_argument("case: " + fmt::format(why, std::forward<Values>(values)...));
+[[noreturn]] void refuse_case(fmt::format_string<Values...> why, Values&&... values) {
+    refuse("case: {}", fmt::format(why, std::forward<Values>(values)...));
 }
 
 // A path may hold what ends a field, or a word of the shell's.
@@ -51,7 +52,7 @@ std::string parse_path(std::string_view text) {
         const char c = static_cast<char>(value);
         if (digits.size() != 2 || wrong != std::errc() || end != digits.end() ||
             reserved_in_paths.find(c) == std::string_view::npos)
-            refuse("data={}: % stands before two digits, as %3a for a colon", text);
+            refuse_case("data={}: % stands before two digits, as %3a for a colon", text);
         path += c;
         i += 2;
     }
@@ -97,7 +98,7 @@ std::string print_place(int place) {
 int parse_place(std::string_view text) {
     for (int place = 0; place <= most_places; ++place)
         if (text == print_place(place)) return place;
-    refuse("place={} is unknown; there are own, same, same.2", text);
+    refuse_case("place={} is unknown; there are own, same, same.2", text);
 }
 
 DataElement parse_element(std::string_view text) {
@@ -108,7 +109,7 @@ DataElement parse_element(std::string_view text) {
         if (open > 0 && index && *index >= 0 && value)
             return {std::string(text.substr(0, open)), *index, *value};
     }
-    refuse("'{}' is not an element; write x[0]=1,w[3]=-0.5, or zeros", text);
+    refuse_case("'{}' is not an element; write x[0]=1,w[3]=-0.5, or zeros", text);
 }
 
 void parse_order(std::string_view value, Setting& setting) {
@@ -118,8 +119,9 @@ void parse_order(std::string_view value, Setting& setting) {
     const auto seed = parse_uint(parts.back());
     if (named == order_names.end() || parts.size() != (has_seed(setting.order) ? 2 : 1) ||
         (has_seed(setting.order) && !seed))
-        refuse("order={} is unknown; there are ascending, descending, threads.SEED, warps.SEED",
-               value);
+        refuse_case(
+            "order={} is unknown; there are ascending, descending, threads.SEED, warps.SEED",
+            value);
     setting.order_seed = seed.value_or(0);
 }
 
@@ -127,7 +129,8 @@ void parse_offsets(std::string_view value, Setting& setting) {
     for (const std::string_view part : split(value, '.')) {
         const auto offset = parse_int(part);
         if (!offset || *offset < 0 || *offset > 4096)
-            refuse("offset={} is not a list of elements such as 1.0.2, each at most 4096", value);
+            refuse_case("offset={} is not a list of elements such as 1.0.2, each at most 4096",
+                        value);
         setting.offsets.push_back(static_cast<int>(*offset));
     }
     while (!setting.offsets.empty() && setting.offsets.back() == 0) setting.offsets.pop_back();
@@ -151,7 +154,7 @@ void parse_layouts(std::string_view value, Setting& setting) {
             if (!setting.layouts.emplace(tensor, parse_layout(part.substr(dot + 1))).second)
                 throw std::invalid_argument(tensor + " stands twice");
         } catch (const std::invalid_argument& wrong) {
-            refuse("layout={}: {}", value, wrong.what());
+            refuse_case("layout={}: {}", value, wrong.what());
         }
     }
 }
@@ -163,7 +166,7 @@ void parse_copies(std::string_view value, Setting& setting) {
     const auto count =
         star == std::string_view::npos ? std::nullopt : parse_int(value.substr(star + 1));
     if (!count || *count < fewest_copies || *count > most_copies)
-        refuse("copies={} is not along what, and how many, from 2 on, as n*65537", value);
+        refuse_case("copies={} is not along what, and how many, from 2 on, as n*65537", value);
     setting.copies = {.along = std::string(value.substr(0, star)), .count = *count};
 }
 
@@ -177,14 +180,15 @@ void require_copies(const Operator& op, const Case& parsed) {
     const std::string text = print_copies(copies);
     const SeparableSpec* along = find_named(op.separable, copies.along);
     if (!along)
-        refuse("{}: {} is not separable along {}; it is along {}", text, op.name, copies.along,
-               op.separable.empty() ? "nothing" : joined(names_of(op.separable)));
+        refuse_case("{}: {} is not separable along {}; it is along {}", text, op.name, copies.along,
+                    op.separable.empty() ? "nothing" : joined(names_of(op.separable)));
     if (!one_copy(parsed.problem, *along, copies.count))
-        refuse("{}: {} is not so many copies of a problem along {}", text, parsed.problem.print(),
-               joined(along->parameters));
+        refuse_case("{}: {} is not so many copies of a problem along {}", text,
+                    parsed.problem.print(), joined(along->parameters));
     if (parsed.data.is_explicit || !parsed.data.files.empty())
-        refuse("{}: the data of a large problem are drawn, by seed=... or dense=...", text);
-    if (parsed.setting.before) refuse("{}: there is no call before one on a large problem", text);
+        refuse_case("{}: the data of a large problem are drawn, by seed=... or dense=...", text);
+    if (parsed.setting.before)
+        refuse_case("{}: there is no call before one on a large problem", text);
 }
 
 /// Reads one `name=value` field behind the positional ones.
@@ -192,13 +196,14 @@ void parse_field(std::string_view name, std::string_view value, const ParameterS
                  Case& parsed) {
     if (name == "seed" || name == "dense") {
         const auto seed = parse_uint(value);
-        if (!seed) refuse("{}={} is not a whole number from 0 to 2^64-1", name, value);
+        if (!seed) refuse_case("{}={} is not a whole number from 0 to 2^64-1", name, value);
         parsed.data.seed = *seed;
         parsed.data.is_dense = name == "dense";
     } else if (name == "data" && is_tensor_file(value)) {
         for (const std::string_view file : split(value, ',')) {
             parsed.data.files.push_back(parse_path(file));
-            if (!is_tensor_file(file)) refuse("data={}: files end in .safetensors or .npy", value);
+            if (!is_tensor_file(file))
+                refuse_case("data={}: files end in .safetensors or .npy", value);
         }
     } else if (name == "data") {
         parsed.data.is_explicit = true;
@@ -207,7 +212,7 @@ void parse_field(std::string_view name, std::string_view value, const ParameterS
         for (const std::string_view text : split(value, ',')) {
             DataElement element = parse_element(text);
             if (!seen.emplace(element.tensor, element.index).second)
-                refuse("the element {}[{}] stands twice", element.tensor, element.index);
+                refuse_case("the element {}[{}] stands twice", element.tensor, element.index);
             parsed.data.elements.push_back(std::move(element));
         }
     } else if (name == "order") {
@@ -217,11 +222,11 @@ void parse_field(std::string_view name, std::string_view value, const ParameterS
     } else if (name == "block") {
         const auto threads = parse_int(value);
         if (!threads || *threads < 1 || *threads > 1024)
-            refuse("block={} is not a number of threads in 1..1024", value);
+            refuse_case("block={} is not a number of threads in 1..1024", value);
         parsed.setting.block_size = static_cast<int>(*threads);
     } else if (name == "stream") {
         if (value != "own" && value != "default")
-            refuse("stream={} is unknown; there are default, own", value);
+            refuse_case("stream={} is unknown; there are default, own", value);
         parsed.setting.own_stream = value == "own";
     } else if (name == "place") {
         parsed.setting.place = parse_place(value);
@@ -230,18 +235,19 @@ void parse_field(std::string_view name, std::string_view value, const ParameterS
     } else if (name == "mask") {
         const auto mask = parse_uint(value);
         if (!mask || *mask >= Setting::every_output)
-            refuse("mask={} is no set of outputs: the bit 2^i asks for output i, counted from 0",
-                   value);
+            refuse_case(
+                "mask={} is no set of outputs: the bit 2^i asks for output i, counted from 0",
+                value);
         parsed.setting.output_mask = static_cast<std::uint32_t>(*mask);
     } else if (name == "precision") {
-        if (value != "strict") refuse("precision={} is unknown; there is strict", value);
+        if (value != "strict") refuse_case("precision={} is unknown; there is strict", value);
         parsed.setting.is_strict = true;
     } else if (name == "copies") {
         parse_copies(value, parsed.setting);
     } else if (name == "before") {
         parsed.setting.before = Problem::parse(space, value);
     } else {
-        refuse(
+        refuse_case(
             "there is no field '{}'; there are seed, dense, data, order, offset, block, stream, "
             "place, layout, mask, precision, before, copies",
             name);
@@ -255,16 +261,16 @@ void parse_fields(std::span<const std::string_view> fields, const ParameterSpace
         const std::size_t equals = field.find('=');
         const std::string_view name = field.substr(0, equals);
         if (equals == std::string_view::npos)
-            refuse("the field '{}' is not of the form name=value", field);
-        if (!seen.insert(name).second) refuse("the field {} stands twice", name);
+            refuse_case("the field '{}' is not of the form name=value", field);
+        if (!seen.insert(name).second) refuse_case("the field {} stands twice", name);
         parse_field(name, field.substr(equals + 1), space, parsed);
     }
     const bool lists_elements = seen.contains("data") && parsed.data.files.empty();
     if (seen.count("seed") + seen.count("dense") + (lists_elements ? 1 : 0) != 1)
-        refuse("exactly one of seed=..., dense=... and data=... is needed{}",
-               lists_elements || parsed.data.files.empty()
-                   ? ""
-                   : "; what data=FILE lacks is drawn by seed=... or dense=...");
+        refuse_case("exactly one of seed=..., dense=... and data=... is needed{}",
+                    lists_elements || parsed.data.files.empty()
+                        ? ""
+                        : "; what data=FILE lacks is drawn by seed=... or dense=...");
 }
 
 }  // namespace
@@ -335,20 +341,20 @@ std::string Case::print() const {
 Case Case::parse(std::string_view text, const Registry& registry) {
     const std::vector<std::string_view> fields = split(text, ':');
     if (fields.front() != format_version)
-        refuse(
+        refuse_case(
             "it begins with '{}', but this gradverify reads {}:KERNEL:PROPERTY:DEVICE:PROBLEM:"
             "seed=N",
             fields.front(), format_version);
     if (fields.size() < 6)
-        refuse("it has {} fields; v1:KERNEL:PROPERTY:DEVICE:PROBLEM:seed=N has six, or more",
-               fields.size());
+        refuse_case("it has {} fields; v1:KERNEL:PROPERTY:DEVICE:PROBLEM:seed=N has six, or more",
+                    fields.size());
     const Kernel* kernel = registry.find_kernel(fields[1]);
     if (!kernel) {
-        refuse("there is no kernel '{}'{} (`gradverify list` prints them)", fields[1],
-               did_you_mean(fields[1], names_of(registry.kernels())));
+        refuse_case("there is no kernel '{}'{} (`gradverify list` prints them)", fields[1],
+                    did_you_mean(fields[1], names_of(registry.kernels())));
     }
     if (fields[3] != "cpu" && fields[3] != "cuda")
-        refuse("there is no device '{}'; there are cpu, cuda", fields[3]);
+        refuse_case("there is no device '{}'; there are cpu, cuda", fields[3]);
     Case parsed{.kernel = std::string(fields[1]),
                 .property = std::string(fields[2]),
                 .device = std::string(fields[3]),

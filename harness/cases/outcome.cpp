@@ -15,14 +15,14 @@ namespace gradverify {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> names{"passed", "failed", "vacuous", "skipped",
-                                                "errored"};
+constexpr std::array<std::string_view, 5> verdict_names{"passed", "failed", "vacuous", "skipped",
+                                                        "errored"};
 
 Verdict verdict_named(std::string_view name) {
-    const auto found = std::ranges::find(names, name);
-    if (found == names.end())
+    const auto found = std::ranges::find(verdict_names, name);
+    if (found == verdict_names.end())
         throw std::invalid_argument(fmt::format("there is no verdict '{}'", name));
-    return static_cast<Verdict>(found - names.begin());
+    return static_cast<Verdict>(found - verdict_names.begin());
 }
 
 /// JSON has no NaN and no infinity: they travel as text.
@@ -151,7 +151,9 @@ static void from_json(const ordered_json& object, GivenNumbers& given) {
              .total = object.at("total")};
 }
 
-std::string_view name_of(Verdict verdict) { return names[static_cast<std::size_t>(verdict)]; }
+std::string_view name_of(Verdict verdict) {
+    return verdict_names[static_cast<std::size_t>(verdict)];
+}
 
 void Outcome::add_overflows(std::string noted) {
     overflows = std::move(noted);

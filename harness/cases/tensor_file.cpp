@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "harness/base/json.hpp"
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 #include "harness/numbers/element_bits.hpp"
 
@@ -27,11 +28,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little,
               "the formats' numbers are read as they lie");
-
-template <class... Values>
-[[noreturn]] void refuse(fmt::format_string<Values...> why, Values&&... values) {
-    throw std::invalid_argument(fmt::format(why, std::forward<Values>(values)...));
-}
 
 struct NamedType {
     std::string_view name;

@@ -111,7 +111,7 @@ void print_tensors(const Kernel& kernel, const Problem& problem) {
     }
     for (const TensorRow& sum : sums) print(sum);
     if (const auto bytes_of = kernel.any().workspace_bytes)
-        print({.name = "workspace", .bytes = bytes_of(problem)});
+        print(TensorRow{.name = "workspace", .bytes = bytes_of(problem)});
 }
 
 }  // namespace

@@ -5,16 +5,33 @@
 function(gradverify_sources target)
     list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
     target_sources(${target} PRIVATE ${ARGN})
+    gradverify_join(${target} ${ARGN})
 endfunction()
 
-# gradverify_tests(<executable> <file_test.cpp>...): adds the folder's tests to an executable of
-# doctest's, and each file to ctest, where it fails if it holds no test. A test's name is its path:
-# harness/workers/pool.
+# With GRADVERIFY_UNITY_BUILD a folder's files are compiled as one, so no two of their names are alike.
+function(gradverify_join target)
+    if(NOT GRADVERIFY_UNITY_BUILD)
+        return()
+    endif()
+    cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}
+        OUTPUT_VARIABLE folder)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${folder})
+endfunction()
+
+# gradverify_tests(<executable> <file_test.cpp>... [ALONE <file_test.cpp>...]): adds the folder's tests
+# to an executable of doctest's, and each file to ctest, where it fails if it holds no test. A test's
+# name is its path: harness/workers/pool. Those behind ALONE are never compiled with the others.
 function(gradverify_tests executable)
     if(NOT GRADVERIFY_BUILD_TESTS)
         return()
     endif()
-    foreach(file IN LISTS ARGN)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" ALONE)
+    set(joined ${arg_UNPARSED_ARGUMENTS})
+    list(TRANSFORM joined PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    gradverify_join(${executable} ${joined})
+    foreach(file IN LISTS arg_UNPARSED_ARGUMENTS arg_ALONE)
         set(path ${CMAKE_CURRENT_SOURCE_DIR}/${file})
         target_sources(${executable} PRIVATE ${path})
         cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)

@@ -15,7 +15,7 @@ namespace gradverify {
 namespace {
 
 // An offset that wraps in 16 bits stays within this; one that wraps in 32 leaves any guard.
-constexpr std::int64_t guard_bytes = std::int64_t{1} << 20;
+constexpr std::int64_t guard_of_large = std::int64_t{1} << 20;
 // The driver and the kernel's own module take some, too.
 constexpr double spare_bytes = 0x1p28;
 
@@ -64,7 +64,7 @@ class LargeRig {
     double bytes_needed() const {
         double bytes = static_cast<double>(declaration_.workspace_at(call_.problem));
         for (const LargeTensor& tensor : call_.tensors) {
-            if (!tensor.lies_in) bytes += static_cast<double>(tensor.bytes() + 2 * guard_bytes);
+            if (!tensor.lies_in) bytes += static_cast<double>(tensor.bytes() + 2 * guard_of_large);
             bytes += 8.0 * static_cast<double>(tensor.bits_of_drawn.size() +
                                                tensor.bits_of_others.size());
             bytes += static_cast<double>(sizeof(WantedValue) * (tensor.wanted.of_drawn.size() +
@@ -88,7 +88,7 @@ class LargeRig {
     }
 
     static int bytes_of(DType dtype) { return static_cast<int>(traits_of(dtype).bytes); }
-    static std::int64_t guard_elements(DType dtype) { return guard_bytes / bytes_of(dtype); }
+    static std::int64_t guard_elements(DType dtype) { return guard_of_large / bytes_of(dtype); }
 
     Pattern poison(DType dtype, std::byte* at) const {
         const std::uint64_t bits = poison_bits(dtype, call_.poison);
@@ -102,10 +102,10 @@ class LargeRig {
 
     /// A buffer between two guards: where its elements begin.
     std::byte* place(DType dtype, std::int64_t bytes) {
-        std::byte* const begin = allocate(bytes + 2 * guard_bytes);
-        for (std::byte* const at : {begin, begin + guard_bytes + bytes})
+        std::byte* const begin = allocate(bytes + 2 * guard_of_large);
+        for (std::byte* const at : {begin, begin + guard_of_large + bytes})
             memory_.fill(guard(dtype, at), guard_elements(dtype));
-        return begin + guard_bytes;
+        return begin + guard_of_large;
     }
 
     void place() {
@@ -175,7 +175,7 @@ class LargeRig {
         const auto changes_at = [&](std::byte* begin) {
             return memory_.differences(guard(tensor.dtype, begin), guarded);
         };
-        const Differences before = changes_at(data - guard_bytes);
+        const Differences before = changes_at(data - guard_of_large);
         if (before.count > 0)
             return fmt::format("wrote {} before the start of {}, the first at element {}",
                                elements_text(before.count), tensor.name, before.first - guarded);

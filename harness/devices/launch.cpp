@@ -18,7 +18,7 @@ namespace gradverify {
 
 namespace {
 
-bool lost = false;
+bool was_lost = false;
 
 /// Noted so that a death is charged to the launcher.
 RunStatus run_noted(Device& device, const KernelDeclaration& kernel, const PassCall& call,
@@ -26,7 +26,7 @@ RunStatus run_noted(Device& device, const KernelDeclaration& kernel, const PassC
     const ScopedProcessState state;
     const NotedLaunch launch;
     RunStatus status = device.run(kernel, call, setting, delayed);
-    lost |= status.device_lost;
+    was_lost |= status.device_lost;
     return status;
 }
 
@@ -229,7 +229,7 @@ class Rig {
         const ScopedProcessState state;
         const NotedLaunch launch;
         Timing timing = call_.device.time(declaration_, pass_call(), call_.setting, options);
-        lost |= timing.device_lost;
+        was_lost |= timing.device_lost;
         if (timing.not_served) throw NotServed(timing.error, timing.is_refusal);
         timing.tensors = tensors_;
         return timing;
@@ -411,6 +411,6 @@ std::pair<CallResult, CallResult> call_kernel_twice(const Call& call) {
 
 Timing time_kernel(const Call& call, TimingOptions options) { return Rig(call).time(options); }
 
-bool device_was_lost() { return lost; }
+bool device_was_lost() { return was_lost; }
 
 }  // namespace gradverify

@@ -62,13 +62,6 @@ std::vector<Array<T>> mapped(std::span<const Array<From>> arrays, Function funct
     return results;
 }
 
-template <class T>
-std::vector<Array<T>> outputs_of(const Operator& op, const Problem& problem) {
-    std::vector<Array<T>> outputs;
-    for (const TensorSpec& tensor : op.outputs) outputs.push_back(filled<T>(tensor.sizes(problem)));
-    return outputs;
-}
-
 /// Takes the bound from each element that is another number among `others`, or NaN in one alone.
 void take_bounds(Array<Bounded>& output, const Array<Dual>& others) {
     constexpr double of_double = 0x1p-40;  // the two scalars' own arithmetic loses less

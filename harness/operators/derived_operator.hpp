@@ -24,6 +24,14 @@ struct ForwardFunctions {
     bool is_forward_alone = false;
 };
 
+/// Zeros for each output.
+template <class T>
+std::vector<Array<T>> outputs_of(const Operator& op, const Problem& problem) {
+    std::vector<Array<T>> outputs;
+    for (const TensorSpec& tensor : op.outputs) outputs.push_back(filled<T>(tensor.sizes(problem)));
+    return outputs;
+}
+
 /// Sets a pass's references to a function of the pass's tensors, which are the inputs and outputs
 /// of `tensors`. The bounded one throws UndecidedComparison(undecided).
 void set_references(PassSpec& pass, const std::shared_ptr<const Operator>& tensors,

@@ -13,21 +13,14 @@ namespace {
 using Number = DualOver<Traced>;
 using Arrays = std::vector<Array<double>>;
 
-template <class T>
-std::vector<Array<T>> outputs_of(const Operator& op, const Problem& problem) {
-    std::vector<Array<T>> outputs;
-    for (const TensorSpec& tensor : op.outputs) outputs.push_back(filled<T>(tensor.sizes(problem)));
-    return outputs;
-}
-
 /// A run of the forward function on tangents that a tape records.
-struct Recording {
+struct NestedRecording {
     Tape tape;
     std::vector<Array<Number>> inputs, outputs;
 
-    Recording(const Operator& op, const NestedFunctions& functions, const Problem& problem,
-              std::span<const Array<double>> given, const NestedPasses::Taken& taken,
-              Tape::Meetings* meetings = nullptr)
+    NestedRecording(const Operator& op, const NestedFunctions& functions, const Problem& problem,
+                    std::span<const Array<double>> given, const NestedPasses::Taken& taken,
+                    Tape::Meetings* meetings = nullptr)
         : tape(meetings) {
         const ScopedDecisions decisions;
         const auto values = given.subspan(taken.inputs, op.inputs.size());
@@ -79,7 +72,7 @@ void NestedPasses::set_references(PassSpec& pass, std::vector<Result> results, T
                       taken = std::move(taken)]<class T>(
                          const Problem& problem, std::span<const Array<double>> given,
                          Outputs<T> outputs, auto sweep, Formula formula) {
-        const auto take = [&](const Recording& recording) {
+        const auto take = [&](const NestedRecording& recording) {
             std::vector<T> gradients;
             if (std::ranges::any_of(results, [](const Result& result) {
                     return result.of == Result::Of::gradient;
@@ -101,14 +94,15 @@ void NestedPasses::set_references(PassSpec& pass, std::vector<Result> results, T
             }
         };
         if (formula == Formula::operators)
-            return take(Recording(parts->op, parts->functions, problem, given, taken));
+            return take(NestedRecording(parts->op, parts->functions, problem, given, taken));
         // The first run notes which numbers meet; see autodiff/tape.hpp.
         Tape::Meetings meetings;
-        static_cast<void>(Recording(parts->op, parts->functions, problem, given, taken, &meetings));
+        static_cast<void>(
+            NestedRecording(parts->op, parts->functions, problem, given, taken, &meetings));
         Rounding rounding = current_rounding;
         rounding.by_any_formula = true;
         const ScopedRounding any_formula(rounding);
-        take(Recording(parts->op, parts->functions, problem, given, taken, &meetings));
+        take(NestedRecording(parts->op, parts->functions, problem, given, taken, &meetings));
     };
     pass.reference = [run](const Problem& problem, Inputs<double> given, Outputs<double> outputs) {
         run(problem, given, outputs, &Tape::gradients, Formula::operators);

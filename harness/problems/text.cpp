@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how a problem is written: `n=2,in=5x4,padding=1+0x2+0`, with `x` for axes, `+` for sides.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
 
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 #include "harness/problems/problem.hpp"
 
 namespace gradverify {
 namespace {
-
-template <class... Values>
-[[noreturn]] void refuse(fmt::format_string<Values...> text, Values&&... values) {
-    throw std::invalid_argument(fmt::format(text, std::forward<Values>(values)...));
-}
 
 std::string accepted_values(const ParameterSpec& spec, std::string_view between) {
     std::vector<std::string> values;

@@ -12,7 +12,7 @@ namespace gradverify {
 namespace {
 
 /// Text for an attribute or an element; control characters, which XML forbids, become blanks.
-std::string escaped(const std::string& text) {
+std::string in_xml(const std::string& text) {
     static const std::map<char, std::string> names{
         {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\n', "&#10;"}};
     std::string out;
@@ -25,7 +25,7 @@ std::string escaped(const std::string& text) {
 }
 
 /// The failure in one sentence, and what fails in general.
-std::string message_of(const RowRecord& record) {
+std::string whole_message_of(const RowRecord& record) {
     std::string message = record.message;
     for (const char* field : {"rule", "seen", "values", "witnesses"})
         if (const std::string more = record.of_failure(field); !more.empty())
@@ -34,16 +34,16 @@ std::string message_of(const RowRecord& record) {
 }
 
 std::string element_of(const RowRecord& record) {
-    const std::string message = escaped(message_of(record));
+    const std::string message = in_xml(whole_message_of(record));
     if (record.known)
         return fmt::format("<skipped message=\"known to be {}: {}\"/>", name_of(record.verdict),
-                           escaped(record.message));
+                           in_xml(record.message));
     switch (record.verdict) {
         case Verdict::passed:
             return {};
         case Verdict::failed:
             return fmt::format("<failure message=\"{}\">{}</failure>", message,
-                               escaped(record.of_failure("report")));
+                               in_xml(record.of_failure("report")));
         case Verdict::vacuous:
             return fmt::format("<failure message=\"vacuous: {}\"/>", message);
         case Verdict::errored:
@@ -74,7 +74,7 @@ std::string junit_xml(const std::vector<RowRecord>& records, double seconds) {
     for (const RowRecord& record : records)
         xml +=
             fmt::format("  <testcase classname=\"{}\" name=\"{}@{}\" time=\"{:f}\">{}</testcase>\n",
-                        escaped(record.kernel), escaped(record.property), escaped(record.device),
+                        in_xml(record.kernel), in_xml(record.property), in_xml(record.device),
                         record.seconds, element_of(record));
     return xml + "</testsuite>\n";
 }

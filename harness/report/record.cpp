@@ -45,7 +45,7 @@ const char* name_of(Side side) {
     return side == Side::none ? "none" : side == Side::left ? "left" : "right";
 }
 
-ordered_json parameters_of(const Problem& problem) {
+ordered_json listed_parameters_of(const Problem& problem) {
     ordered_json parameters = ordered_json::array();
     for (int i = 0; i < static_cast<int>(problem.values().size()); ++i) {
         const Slot& slot = problem.space().slot(problem.rank(), i);
@@ -133,7 +133,7 @@ ordered_json failure_of(const RowResult& result, const std::string& program) {
     ordered_json object{{"case", failure.smallest.print()}, {"problem", problem.print()}};
     add_minimality(object, failure);
     add_explanation(object, failure);
-    object["parameters"] = parameters_of(problem);
+    object["parameters"] = listed_parameters_of(problem);
     object["tensors"] = tensors_of(*result.row.kernel, problem);
     if (ordered_json data = data_of(*result.row.kernel, failure.smallest); !data.is_null())
         object["data"] = std::move(data);

@@ -29,7 +29,7 @@ struct Language {
 constexpr Language cpp{"{", "}"}, python{"[", "]"};
 
 /// <cmath> has these words, and the Python file defines them.
-std::string number(double value) {
+std::string literal(double value) {
     if (std::isnan(value)) return "NAN";
     if (std::isinf(value)) return value < 0 ? "-INFINITY" : "INFINITY";
     return print_exactly(value);
@@ -56,7 +56,7 @@ std::string list_of(const std::vector<std::string>& texts, const Language& langu
 std::string list_of(const std::vector<double>& values, const Language& language) {
     std::vector<std::string> texts;
     texts.reserve(values.size());
-    for (const double value : values) texts.push_back(number(value));
+    for (const double value : values) texts.push_back(literal(value));
     return list_of(texts, language);
 }
 
@@ -80,7 +80,7 @@ std::string parameters(const Problem& problem) {
     for (const ParameterSpec& spec : problem.space().parameters())
         text += fmt::format("        {{\"{}\", {}, {}}},\n", spec.name,
                             integers(problem.all_of(spec.name), cpp),
-                            spec.is_real() ? number(problem.real(spec.name)) : "0");
+                            spec.is_real() ? literal(problem.real(spec.name)) : "0");
     return text;
 }
 

@@ -22,10 +22,6 @@ namespace gradverify {
 namespace {
 
 constexpr double look_interval_seconds = 0.05;
-// A process that closed its pipe gets this time to end.
-constexpr double death_seconds = 1.0;
-// An idle worker gets this time to end in good order, as a sanitizer or profiler wants.
-constexpr double exit_seconds = 5.0;
 constexpr int device_attempts = 3;
 // What goes on beside a lone worker is looked after this often.
 constexpr double meanwhile_seconds = 0.005;
@@ -91,7 +87,7 @@ Crew::~Crew() {
         worker->process.close_requests();
     }
     for (const auto& worker : workers_)
-        if (worker->process.runs()) worker->process.end(exit_seconds);
+        if (worker->process.runs()) worker->process.end(WorkerProcess::exit_seconds);
 }
 
 Crew::Worker& Crew::add(int client) {
@@ -277,7 +273,8 @@ void Crew::receive(Worker& worker) {
 
 /// Takes note of a worker's end, and starts another if there is more to do.
 void Crew::bury(Worker& worker, const std::string& overstepped) {
-    Ended ended{.end = worker.process.end(overstepped.empty() ? death_seconds : 0.0, overstepped),
+    Ended ended{.end = worker.process.end(overstepped.empty() ? WorkerProcess::death_seconds : 0.0,
+                                          overstepped),
                 .history = std::exchange(worker.history, {})};
     if (!worker.greeted)
         throw EnvironmentError("a worker ended before its first case: " + ended.end.cause());
@@ -414,7 +411,7 @@ std::vector<Crew::Ended> Crew::finish() {
     for (const auto& worker : workers_) worker->process.close_requests();
     for (const auto& worker : workers_) {
         if (!worker->process.runs()) continue;
-        WorkerEnd end = worker->process.end(exit_seconds);
+        WorkerEnd end = worker->process.end(WorkerProcess::exit_seconds);
         WorkerHistory history = std::exchange(worker->history, {});
         // One that takes long to leave, on a busy machine or under a tool, has done nothing wrong.
         if (end.closed_pipe || end.in_good_order()) continue;

@@ -17,7 +17,6 @@ namespace {
 
 constexpr int attempts = 3;
 constexpr auto pause = std::chrono::milliseconds(500);
-constexpr double death_seconds = 1.0, exit_seconds = 5.0;
 // On a GPU that others use, a process with large libraries takes seconds to begin.
 constexpr double opening_seconds = 60.0;
 
@@ -133,7 +132,7 @@ std::optional<DeviceOwner::Death> DeviceOwner::look() {
     const bool says_more = process_.read_answers();
     while (const auto line = process_.next_line())
         if (line->starts_with("unreachable ")) unreachable_ = line->substr(line->find(' ') + 1);
-    if (!says_more || process_.has_ended()) return bury(process_.end(death_seconds));
+    if (!says_more || process_.has_ended()) return bury(process_.end(WorkerProcess::death_seconds));
     return std::nullopt;
 }
 
@@ -164,7 +163,7 @@ std::optional<DeviceOwner::Death> DeviceOwner::finish() {
     if (!process_.runs()) return earlier;
     exchange_.head().ends = true;
     exchange_.ring();
-    WorkerEnd end = process_.end(exit_seconds);
+    WorkerEnd end = process_.end(WorkerProcess::exit_seconds);
     if (end.closed_pipe || end.in_good_order()) return earlier;
     return Death{.end = std::move(end), .history = std::exchange(history_, {}), .client = {}};
 }

@@ -39,13 +39,13 @@ void close_sums(std::vector<Array<Bounded>>& outputs) {
 }
 
 // How much finer a double's digits are than a float's.
-constexpr double of_double = 0x1p-28;
+constexpr double of_doubles = 0x1p-28;
 
 /// The element rounded to its type. Where all that may be computed rounds to one number, the bound
 /// is the distance to that, plus the reference's own error.
 Bounded stored_in(DType dtype, const Bounded& element) {
     const Bounded stored = element.stored_in(dtype);
-    return Bounded(Bounded::Sum{stored.value(), stored.error() + of_double * element.error(),
+    return Bounded(Bounded::Sum{stored.value(), stored.error() + of_doubles * element.error(),
                                 stored.magnitude(), 0.0});
 }
 
@@ -60,7 +60,7 @@ Bounded saturated_in(DType dtype, const Bounded& element) {
     const double low = rounded_to(dtype, cut(element.value() - element.error()));
     const double high = rounded_to(dtype, cut(element.value() + element.error()));
     const double error = std::max(std::abs(value - low), std::abs(high - value));
-    return Bounded::within(value, error + of_double * element.error());
+    return Bounded::within(value, error + of_doubles * element.error());
 }
 
 double largest_error(const Array<Bounded>& output) {

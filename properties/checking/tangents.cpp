@@ -16,9 +16,9 @@ namespace {
 
 using Arrays = std::vector<Array<double>>;
 
-constexpr int random_directions = 2;
+constexpr int tangents_drawn = 2;
 // Each element of a tangent is compared by itself up to this many.
-constexpr std::size_t elementwise_maximum = 24;
+constexpr std::size_t tangents_maximum = 24;
 // Cotangents are whole numbers up to this size, which every type holds.
 constexpr std::int64_t largest_cotangent = 8;
 
@@ -281,14 +281,14 @@ Outcome tangents_match_derivatives(CaseContext& context) {
                 context, *base, cotangents_with(*base, context.problem(), y, cotangent));
             expect(expected, got, want, cotangent, values, tangents.bounds[i]);
         };
-        for (int k = 0; k < random_directions; ++k) {
+        for (int k = 0; k < tangents_drawn; ++k) {
             auto cotangent =
                 draw_smooth_direction(values, context.seed_for(y.name + std::to_string(k)));
             for (std::size_t j = 0; j < cotangent.data.size(); ++j)
                 if (!is_finite(tangents.bounds[i].data[j])) cotangent.data[j] = 0.0;
             follow(cotangent);
         }
-        if (values.data.size() <= elementwise_maximum) {
+        if (values.data.size() <= tangents_maximum) {
             auto cotangent = filled<double>(values.sizes);
             for (double& element : cotangent.data) {
                 element = 1.0;

@@ -10,9 +10,9 @@
 namespace gradverify {
 namespace {
 
-using Row = std::span<double>;
+using Numbers = std::span<double>;
 
-void fill_free(Row row, const ValueDomain& range, bool is_dense, SplitMix64& random) {
+void fill_free(Numbers row, const ValueDomain& range, bool is_dense, SplitMix64& random) {
     const auto lowest = static_cast<std::int64_t>(range.lowest);
     const auto highest = static_cast<std::int64_t>(range.highest);
     constexpr std::int64_t most_in_turn = 4096;
@@ -41,7 +41,7 @@ double number_between(const ValueDomain& range, SplitMix64& random) {
 }
 
 /// Floyd's sample: one number less is left to choose from for each that is chosen.
-void fill_distinct(Row row, const ValueDomain& range, SplitMix64& random) {
+void fill_distinct(Numbers row, const ValueDomain& range, SplitMix64& random) {
     std::set<double> taken;
     ValueDomain left = range;
     left.highest -= static_cast<double>(row.size());
@@ -59,7 +59,7 @@ double even_end(std::size_t part, std::size_t parts, const ValueDomain& range) {
                                      static_cast<double>(parts));
 }
 
-void fill_offsets(Row row, const ValueDomain& range, bool is_dense, SplitMix64& random) {
+void fill_offsets(Numbers row, const ValueDomain& range, bool is_dense, SplitMix64& random) {
     enum Kind { one_part, two_ends, even, any };
     const auto kind = is_dense ? any : static_cast<Kind>(random.below(5));
     const double ends[] = {range.lowest, range.highest};
@@ -75,7 +75,7 @@ void fill_offsets(Row row, const ValueDomain& range, bool is_dense, SplitMix64& 
     row.back() = range.highest;
 }
 
-void fill_row(Row row, Arrangement arrangement, const ValueDomain& range, bool is_dense,
+void fill_row(Numbers row, Arrangement arrangement, const ValueDomain& range, bool is_dense,
               SplitMix64& random) {
     switch (arrangement) {
         case Arrangement::free:
@@ -92,7 +92,7 @@ void fill_row(Row row, Arrangement arrangement, const ValueDomain& range, bool i
     }
 }
 
-void fill_simple_row(Row row, int turn, Arrangement arrangement, const ValueDomain& range) {
+void fill_simple_row(Numbers row, int turn, Arrangement arrangement, const ValueDomain& range) {
     const double last = static_cast<double>(row.size()) - 1.0;
     const double first = std::clamp(0.0, range.lowest, range.highest);
     for (std::size_t i = 0; i < row.size(); ++i) {
@@ -116,7 +116,7 @@ void for_each_row(Array<double>& array, Arrangement arrangement, const Function&
                                    ? array.data.size()
                                    : static_cast<std::size_t>(array.sizes.back());
     for (std::size_t begin = 0; begin < array.data.size(); begin += length)
-        function(Row(array.data.data() + begin, length));
+        function(Numbers(array.data.data() + begin, length));
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ void for_each_row(Array<double>& array, Arrangement arrangement, const Function&
 void fill_indices(Array<double>& array, Arrangement arrangement, const ValueDomain& range,
                   bool is_dense, SplitMix64 random) {
     for_each_row(array, arrangement,
-                 [&](Row row) { fill_row(row, arrangement, range, is_dense, random); });
+                 [&](Numbers row) { fill_row(row, arrangement, range, is_dense, random); });
 }
 
 void fill_simple_indices(Array<double>& array, int turn, Arrangement arrangement,
@@ -134,7 +134,7 @@ void fill_simple_indices(Array<double>& array, int turn, Arrangement arrangement
         return complete(array, arrangement, range);
     }
     for_each_row(array, arrangement,
-                 [&](Row row) { fill_simple_row(row, turn, arrangement, range); });
+                 [&](Numbers row) { fill_simple_row(row, turn, arrangement, range); });
 }
 
 void put_invalid(Array<double>& array, const ValueDomain& range, DType dtype, SplitMix64 random) {

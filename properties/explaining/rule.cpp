@@ -16,7 +16,7 @@ namespace gradverify {
 
 namespace {
 
-using Values = std::span<const std::int64_t>;
+using ValueSpan = std::span<const std::int64_t>;
 using Kind = Term::Kind;
 using Clause = std::vector<Term>;
 
@@ -360,7 +360,7 @@ std::optional<FittedRule> two_clauses(Some failing, const Some& passing,
 
 }  // namespace
 
-bool FittedRule::holds(Values values) const {
+bool FittedRule::holds(ValueSpan values) const {
     return std::ranges::any_of(clauses, [&](const Clause& clause) {
         return std::ranges::all_of(clause, [&](const Term& term) { return term.holds(values); });
     });

@@ -20,7 +20,7 @@ namespace {
 constexpr int free_draws = 192;
 /// Tries for a level that no draw had, and for a pair of known levels.
 constexpr int tries_for_level = 240, tries_for_pair = 32;
-constexpr int most_steps = 12, most_repairs = 16, steps_to_enrich = 160;
+constexpr int steps_to_cover = 12, repairs_to_cover = 16, steps_to_enrich = 160;
 /// Always the same: the array does not depend on the seed of a run.
 constexpr std::uint64_t search_seed = 0x70616972;
 
@@ -202,7 +202,7 @@ class RankSearch {
     /// Moves the factors' own parameters at random.
     void try_values(const Target& target, const Problem& from) {
         Assignment values(domain_, from);
-        for (int step = 0; step < most_steps; ++step) {
+        for (int step = 0; step < steps_to_cover; ++step) {
             if (is_at(values.problem(supported_.op().space), target)) {
                 finish(values, target);
                 return;
@@ -226,14 +226,14 @@ class RankSearch {
 
     /// Moves the other parameters until the problem holds something and is cheap enough.
     void finish(Assignment values, const Target& target) {
-        for (int repair = 0; repair < most_repairs; ++repair) {
+        for (int repair = 0; repair < repairs_to_cover; ++repair) {
             const Problem problem = values.problem(supported_.op().space);
             if (!is_at(problem, target)) return;
             const ProblemCost cost = cost_(problem);
             const bool is_dear = cost.share_of(budget_) > 1.0;
             if (!is_dear && cost.empty_axes == 0) return offer(problem);
             // An empty batch stays empty whatever is moved.
-            if (!is_dear && repair == most_repairs / 2) offer(problem);
+            if (!is_dear && repair == repairs_to_cover / 2) offer(problem);
             const int which = random_class();
             if (is_of(target, which)) continue;
             const std::int64_t smallest = domain_.at(which).smallest;
