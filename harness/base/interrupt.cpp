@@ -13,7 +13,7 @@ constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
 
 volatile std::sig_atomic_t came = 0;
 std::atomic<bool> time_is_up = false;
-std::array<struct sigaction, signals.size()> before;
+std::array<struct sigaction, signals.size()> actions_before;
 
 extern "C" void gradverify_remember_signal(int signal) {
     if (came != 0) {
@@ -31,14 +31,15 @@ InterruptScope::InterruptScope() {
     struct sigaction action{};
     action.sa_handler = gradverify_remember_signal;  // without SA_RESTART: poll must return
     for (std::size_t i = 0; i < signals.size(); ++i) {
-        sigaction(signals[i], nullptr, &before[i]);
+        sigaction(signals[i], nullptr, &actions_before[i]);
         // An ignored signal stays ignored, as nohup wants.
-        if (before[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);
+        if (actions_before[i].sa_handler != SIG_IGN) sigaction(signals[i], &action, nullptr);
     }
 }
 
 InterruptScope::~InterruptScope() {
-    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &before[i], nullptr);
+    for (std::size_t i = 0; i < signals.size(); ++i)
+        sigaction(signals[i], &actions_before[i], nullptr);
     came = 0;
     time_is_up = false;
 }
