@@ -41,8 +41,8 @@ bool is_waited_for(double seconds_over, bool is_exiting);
 
 class WorkerProcess {
   public:
-    /// What a process gets to end in that closed its pipe, and an idle one to end in good order, as a
-    /// sanitizer or profiler wants.
+    /// What a process gets to end in that closed its pipe, and an idle one to end in good order, as
+    /// a sanitizer or profiler wants.
     static constexpr double death_seconds = 1.0, exit_seconds = 5.0;
 
     WorkerProcess() = default;

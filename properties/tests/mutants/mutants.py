@@ -134,7 +134,8 @@ def build():
                  "-DGRADVERIFY_BUILD_TESTS=ON", f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}",
                  "-DCMAKE_CXX_FLAGS=-w -Wno-narrowing -D_GLIBCXX_ASSERTIONS",
                  "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1",
-                 "-DGRADVERIFY_CPU_FLAGS=-O1 -g1", "-DGRADVERIFY_INSTALL=OFF"]  # fmt: skip
+                 "-DGRADVERIFY_CPU_FLAGS=-O1 -g1", "-DGRADVERIFY_INSTALL=OFF",
+                 "-DGRADVERIFY_UNITY_BUILD=OFF"]  # fmt: skip
     make = ["cmake", "--build", build_directory, "--target", *BINARIES, "--parallel",
             str(os.cpu_count())]  # fmt: skip
     for command in (configure, make):
