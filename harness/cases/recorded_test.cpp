@@ -8,6 +8,7 @@
 
 #include "harness/registry/element_types.hpp"
 #include "harness/testing/operator.hpp"
+#include "harness/testing/temporary_folder.hpp"
 #include "harness/testing/tensor_files.hpp"
 
 using namespace gradverify;

@@ -3,16 +3,12 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "harness/base/files.hpp"
 
 namespace gradverify::testing {
 
@@ -45,27 +41,5 @@ inline std::string npy(const std::string& type, const std::string& shape,
            bytes_of(std::vector<std::uint16_t>{static_cast<std::uint16_t>(header.size())}) +
            header + elements;
 }
-
-/// A folder for files of a test, which goes with it.
-class TemporaryFolder {
-  public:
-    TemporaryFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "gradverify-XXXXXX").string();
-        if (!mkdtemp(name.data())) throw EnvironmentError("there is no folder for temporary files");
-        path_ = name;
-    }
-    ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-    /// Writes a file, and gives its path.
-    std::string write(const std::string& name, const std::string& bytes) const {
-        write_file((path_ / name).string(), bytes);
-        return (path_ / name).string();
-    }
-
-  private:
-    std::filesystem::path path_;
-};
 
 }  // namespace gradverify::testing

@@ -6,12 +6,12 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "harness/base/errors.hpp"
 #include "harness/testing/operator.hpp"
 #include "harness/testing/pool.hpp"
+#include "harness/testing/temporary_folder.hpp"
 
 namespace gradverify {
 
@@ -35,24 +35,16 @@ constexpr const char* invalid_read = R"(========= COMPUTE-SANITIZER
 class FirstOnPath {
   public:
     explicit FirstOnPath(const std::string& script) : path_before_(std::getenv("PATH")) {
-        std::string folder = (fs::temp_directory_path() / "gradverify-test-XXXXXX").string();
-        REQUIRE(mkdtemp(folder.data()) != nullptr);
-        folder_ = folder;
-        const fs::path program = folder_ / "compute-sanitizer";
-        std::ofstream(program) << script;
-        fs::permissions(program, fs::perms::owner_all);
-        setenv("PATH", (folder + ":" + path_before_).c_str(), 1);
+        fs::permissions(folder_.write("compute-sanitizer", script), fs::perms::owner_all);
+        setenv("PATH", (folder_.path().string() + ":" + path_before_).c_str(), 1);
     }
-    ~FirstOnPath() {
-        setenv("PATH", path_before_.c_str(), 1);
-        fs::remove_all(folder_);
-    }
+    ~FirstOnPath() { setenv("PATH", path_before_.c_str(), 1); }
     FirstOnPath(const FirstOnPath&) = delete;
     FirstOnPath& operator=(const FirstOnPath&) = delete;
 
   private:
     std::string path_before_;
-    fs::path folder_;
+    testing::TemporaryFolder folder_;
 };
 
 /// Runs what follows its options; `at_end` is written to the log behind it.

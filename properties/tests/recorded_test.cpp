@@ -2,6 +2,7 @@
 // Recorded tensors: a kernel that is wrong on them fails, and is reduced; whoever is right passes.
 #include <doctest/doctest.h>
 
+#include "harness/testing/temporary_folder.hpp"
 #include "harness/testing/tensor_files.hpp"
 #include "properties/tests/verdicts.hpp"
 

@@ -18,6 +18,7 @@
 #include "harness/report/summary.hpp"
 #include "harness/simt/rewrite/rewrite.hpp"
 #include "harness/simt/rewrite/tokens.hpp"
+#include "harness/testing/temporary_folder.hpp"
 #include "harness/tests/fuzz/targets.hpp"
 
 namespace gradverify::fuzz {
@@ -32,19 +33,10 @@ std::string dump(const ordered_json& object) {
 std::string line_of(const RowRecord& record) { return dump(json_of_verdict(record, true)); }
 
 /// A folder of one case, which is the input's file.
-class Folder {
-  public:
+struct Folder : testing::TemporaryFolder {
     explicit Folder(const std::string& file) {
-        std::string name = (std::filesystem::temp_directory_path() / "gradverify-XXXXXX").string();
-        require(mkdtemp(name.data()) != nullptr, "there is a folder for temporary files");
-        path = name;
-        std::filesystem::create_symlink(file, path / "one.case");
+        std::filesystem::create_symlink(file, path() / "one.case");
     }
-    ~Folder() { std::filesystem::remove_all(path); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-
-    std::filesystem::path path;
 };
 
 }  // namespace
@@ -75,7 +67,7 @@ void tensor_file(std::string_view text) {
 void corpus(std::string_view text) {
     static const Folder folder(file_of(text));
     file_of(text);
-    const Corpus read(folder.path.string(), registry());
+    const Corpus read(folder.path().string(), registry());
     require(read.cases().size() + read.stale().size() == 1, "a case is run or said to be stale");
     for (const Case& one : read.cases())
         require(!why_unsupported(*registry().find_kernel(one.kernel), one.setting),
