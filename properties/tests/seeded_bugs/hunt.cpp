@@ -78,8 +78,7 @@ void hunt_down_all(std::span<const SeededBug> bugs, const Hunt& hunt) {
     for (const std::string& device : test_devices())
         for (const SeededBug& bug : bugs) {
             bool is_above = false;
-            // One that takes all the time there is for shrinking is hunted down once.
-            for (std::uint64_t seed = 1; seed <= (bug.certified ? 2 : 1); ++seed)
+            for (const std::uint64_t seed : {1, 2})
                 is_above |= hunt_down(suite, bug, device, seed, hunt);
             const Kernel* kernel = Registry::instance().find_kernel(std::string(bug.kernel));
             // With one or two parameters any draw may be the smallest.
