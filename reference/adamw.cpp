@@ -3,7 +3,7 @@
 // It has no gradient.
 //
 //   m' = beta1 m + (1 - beta1) g,  v' = beta2 v + (1 - beta2) g^2
-//   p' = p - lr decay p - lr (m' / (1 - beta1^t)) / (sqrt(v' / (1 - beta2^t)) + eps)
+//   p' = (1 - lr decay) p - lr (m' / (1 - beta1^t)) / (sqrt(v' / (1 - beta2^t)) + eps)
 #include "harness/declare_operator.hpp"
 
 namespace gradverify {
@@ -24,7 +24,7 @@ void forward(const ForwardCall<T>& call) {
             exp_avg_sq(i) = beta2 * call.input("exp_avg_sq")(i) + (1.0 - beta2) * grad(i) * grad(i);
             const T denominator = sqrt(exp_avg_sq(i) / correction2) + call.attribute("eps");
             call.output("new_param")(i) =
-                param(i) - lr * decay * param(i) - lr * (exp_avg(i) / correction1) / denominator;
+                (1.0 - lr * decay) * param(i) - lr * (exp_avg(i) / correction1) / denominator;
         }
     }
 }

@@ -32,6 +32,13 @@ TEST_CASE("what a transform mixes in from weights that no pixel meets is within 
                   "w[3]=2.9,w[5]=-1.3,w[6]=0.37,w[7]=-0.19,w[8]=5.3,w[13]=0.01");
 }
 
+TEST_CASE("adamw's decay may be a factor of the parameter, as of PyTorch's") {
+    // The factor 1 - lr decay is rounded, and so is the product.
+    for (const char* param : {"-1.097514033317566", "-1024.98974609375"})
+        check_verdict(Verdict::passed, "adamw.forward/naive", "within_rounding_bound",
+                      std::string("total=1,weight_decay=0.5:data=param[0]=") + param);
+}
+
 TEST_CASE("what is wrong by any formula is found") {
     const auto failures_of = [](const std::string& kernel, const char* property) {
         CAPTURE(kernel);
