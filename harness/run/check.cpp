@@ -518,14 +518,14 @@ class Check {
         RowResult& result = serving.result;
         if (serving.walk) result.exhaustive = serving.walk->cover();
         if (serving.stops.empty()) {
+            if (time_.is_up() && !serving.walk && has_more(serving))
+                result.cut_of = cases_of(serving);
             decide_verdict(result);
             result.may_hang = serving.in_flight > 0 && interrupt_signal() == 0;
             if (result.may_hang) {
                 result.verdict = Verdict::skipped;
                 result.message = "a case did not end in time";
             }
-            if (time_.is_up() && !serving.walk && has_more(serving))
-                result.cut_of = cases_of(serving);
             if (result.verdict == Verdict::passed)
                 result.within_reach = suite_.pairs_within_reach(result.row);
         } else {

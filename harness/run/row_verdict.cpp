@@ -13,9 +13,12 @@ namespace gradverify {
 
 namespace {
 
-/// More than nine in ten, and enough cases that it is no accident: what is left verifies little.
+/// What all of so many cases did is no accident.
+constexpr std::int64_t telling_cases = 10;
+
+/// More than nine in ten: what is left verifies little.
 bool is_mostly_refused(std::int64_t cases, std::int64_t refused) {
-    return cases >= 10 && 10 * refused > 9 * cases;
+    return cases >= telling_cases && 10 * refused > 9 * cases;
 }
 
 std::string most_common(const std::map<std::string, std::int64_t>& skips) {
@@ -62,6 +65,11 @@ VerdictAndReason verdict_of(std::int64_t cases, std::int64_t passed, std::int64_
 
 void decide_verdict(RowResult& result) {
     auto [verdict, reason] = verdict_of(result.cases, result.passed, result.refused, result.skips);
+    // A case that comes to nothing but zeros may be the first, and the next ones not.
+    if (verdict == Verdict::vacuous && result.cut_of > 0 && result.cases < telling_cases) {
+        verdict = Verdict::skipped;
+        reason = "time";
+    }
     if (interrupt_signal() != 0) {
         verdict = Verdict::skipped;
         reason = "interrupted";

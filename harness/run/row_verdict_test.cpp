@@ -39,6 +39,18 @@ TEST_CASE("a row that got no case has had no time, one that skipped all says why
           "vacuous: no case compared a non-zero expected value");
 }
 
+TEST_CASE("a row that time cut after a few cases of zeros is not vacuous") {
+    const auto decided_of = [](std::int64_t cases, std::int64_t cut_of) {
+        RowResult result{.cases = cases, .cut_of = cut_of};
+        decide_verdict(result);
+        return std::string(name_of(result.verdict)) + ": " + result.message;
+    };
+    CHECK(decided_of(1, 4) == "skipped: time");
+    CHECK(decided_of(9, 1000) == "skipped: time");
+    CHECK(decided_of(10, 1000) == "vacuous: no case compared a non-zero expected value");
+    CHECK(decided_of(4, 0) == "vacuous: no case compared a non-zero expected value");
+}
+
 TEST_CASE("more refused than nine in ten, of ten or more, is an error that names the reason") {
     const Skips skips{{"no such filter", 8}, {"too large", 2}};
     CHECK(decided({.cases = 10, .passed = 0, .refused = 10}, skips) ==
