@@ -42,19 +42,20 @@ struct Barrier {
         GRADVERIFY_HOPPER(
             "mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(this)) : "memory");
     }
-    /// Arrives at the barrier of the same place in the cluster's block `rank`.
+    /// Arrives at the barrier of the same place in the cluster's block `rank`. That says that this
+    /// block has read what copies wrote; to order what threads wrote it has too narrow a scope, as
+    /// the wider one costs a fence of the whole GPU.
     __device__ void arrive_in_block(unsigned rank) {
         GRADVERIFY_HOPPER(
             "{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1;\n"
-            "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(
-                shared_address(this)),
+            "mbarrier.arrive.shared::cluster.b64 _, [there]; }" ::"r"(shared_address(this)),
             "r"(rank) : "memory");
     }
     /// Waits for the end of the phases 0, 2, 4... or of those between, by their parity.
     __device__ void wait(unsigned parity) {
         GRADVERIFY_HOPPER(
             "{ .reg .pred ended;\n"
-            "WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 ended, [%0], %1;\n"
+            "WAIT: mbarrier.try_wait.parity.shared::cta.b64 ended, [%0], %1;\n"
             "@!ended bra WAIT; }" ::"r"(shared_address(this)),
             "r"(parity) : "memory");
     }
@@ -74,6 +75,16 @@ __device__ inline void meet_in_cluster() {
     GRADVERIFY_HOPPER(
         "barrier.cluster.arrive.release.aligned;\n"
         "barrier.cluster.wait.acquire.aligned;" :: : "memory");
+}
+
+/// All warps of a warpgroup give registers back, so that each thread keeps so many, or take them.
+template <int count>
+__device__ void keep_registers() {
+    GRADVERIFY_HOPPER("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+}
+template <int count>
+__device__ void take_registers() {
+    GRADVERIFY_HOPPER("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
 }
 
 /// Begins to copy a tile of a matrix, whose first element is at (outer, inner), into shared memory.
@@ -102,13 +113,33 @@ __device__ inline void load_columns(void* to, const CUtensorMap& from, int chann
         "l"(&from), "r"(channel), "r"(x), "r"(y), "r"(image), "r"(shared_address(&filled)),
         "h"(static_cast<std::uint16_t>(right)), "h"(static_cast<std::uint16_t>(down)) : "memory");
 }
-/// The same for all blocks of the cluster in `blocks`, a bit each, at the same place in each.
+/// These do the same for all blocks of the cluster in `blocks`, a bit each, at the same place in
+/// each.
 __device__ inline void load_tile_for(unsigned blocks, void* to, const CUtensorMap& from, int inner,
                                      int outer, Barrier& filled) {
     GRADVERIFY_HOPPER(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
         ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(to)),
         "l"(&from), "r"(inner), "r"(outer), "r"(shared_address(&filled)),
+        "h"(static_cast<std::uint16_t>(blocks)) : "memory");
+}
+__device__ inline void load_box_for(unsigned blocks, void* to, const CUtensorMap& from, int x,
+                                    int y, int z, int w, Barrier& filled) {
+    GRADVERIFY_HOPPER(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        ".multicast::cluster [%0], [%1, {%2, %3, %4, %5}], [%6], %7;" ::"r"(shared_address(to)),
+        "l"(&from), "r"(x), "r"(y), "r"(z), "r"(w), "r"(shared_address(&filled)),
+        "h"(static_cast<std::uint16_t>(blocks)) : "memory");
+}
+__device__ inline void load_columns_for(unsigned blocks, void* to, const CUtensorMap& from,
+                                        int channel, int x, int y, int image, int right, int down,
+                                        Barrier& filled) {
+    GRADVERIFY_HOPPER(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+        ".multicast::cluster [%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8}, "
+        "%9;" ::"r"(shared_address(to)),
+        "l"(&from), "r"(channel), "r"(x), "r"(y), "r"(image), "r"(shared_address(&filled)),
+        "h"(static_cast<std::uint16_t>(right)), "h"(static_cast<std::uint16_t>(down)),
         "h"(static_cast<std::uint16_t>(blocks)) : "memory");
 }
 /// Copies a tile from shared memory; elements outside of the matrix are left out.
@@ -180,24 +211,27 @@ __device__ void wait_for_products_but() {
     "%92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, "   \
     "%105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, " \
     "%117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-/// COUNT sums of a thread; the operands behind them are numbered A, B, and whether transposed.
-#define GRADVERIFY_PRODUCT(COLUMNS, COUNT, TYPE, A, B, A_TRANSPOSED, B_TRANSPOSED)               \
-    GRADVERIFY_HOPPER("wgmma.mma_async.sync.aligned.m64n" COLUMNS "k16.f32." TYPE "." TYPE       \
-                      " {" GRADVERIFY_NAMES_##COUNT "}, %" A ", %" B ", 1, 1, 1, %" A_TRANSPOSED \
-                                                    ", %" B_TRANSPOSED                           \
-                                                    ";" : GRADVERIFY_SUMS_##COUNT(0) : "l"(a),   \
-                      "l"(b), "n"(a_transposed ? 1 : 0), "n"(b_transposed ? 1 : 0))
-#define GRADVERIFY_PRODUCT_OF(TYPE)                                  \
-    if constexpr (columns == 64)                                     \
-        GRADVERIFY_PRODUCT("64", 32, TYPE, "32", "33", "34", "35");  \
-    else if constexpr (columns == 128)                               \
-        GRADVERIFY_PRODUCT("128", 64, TYPE, "64", "65", "66", "67"); \
-    else                                                             \
-        GRADVERIFY_PRODUCT("256", 128, TYPE, "128", "129", "130", "131")
-/// Begins s += a b of 64 x 16 and 16 x `columns` elements, 64, 128 or 256. The rows of a factor in
-/// shared memory are those of a and the columns of b, or go along the sum if it is `_transposed`.
+/// COUNT sums of a thread; the operands behind them are numbered A, B, whether transposed, and
+/// whether to add.
+#define GRADVERIFY_PRODUCT(COLUMNS, COUNT, TYPE, A, B, A_TRANSPOSED, B_TRANSPOSED, ADDS)         \
+    GRADVERIFY_HOPPER("{ .reg .pred adds;\nsetp.ne.b32 adds, %" ADDS                             \
+                      ", 0;\nwgmma.mma_async.sync.aligned.m64n" COLUMNS "k16.f32." TYPE "." TYPE \
+                      " {" GRADVERIFY_NAMES_##COUNT                                              \
+                      "}, %" A ", %" B ", adds, 1, 1, %" A_TRANSPOSED ", %" B_TRANSPOSED         \
+                      "; }" : GRADVERIFY_SUMS_##COUNT(0) : "l"(a),                               \
+                      "l"(b), "n"(a_transposed ? 1 : 0), "n"(b_transposed ? 1 : 0), "r"(adds))
+#define GRADVERIFY_PRODUCT_OF(TYPE)                                        \
+    if constexpr (columns == 64)                                           \
+        GRADVERIFY_PRODUCT("64", 32, TYPE, "32", "33", "34", "35", "36");  \
+    else if constexpr (columns == 128)                                     \
+        GRADVERIFY_PRODUCT("128", 64, TYPE, "64", "65", "66", "67", "68"); \
+    else                                                                   \
+        GRADVERIFY_PRODUCT("256", 128, TYPE, "128", "129", "130", "131", "132")
+/// Begins s += a b, or s = a b unless it `adds`, of 64 x 16 and 16 x `columns` elements, 64, 128 or
+/// 256. The rows of a factor in shared memory are those of a and the columns of b, or go along the
+/// sum if it is `_transposed`.
 template <class T, bool a_transposed, bool b_transposed, int columns>
-__device__ void begin_product(SumsOf<columns>& s, std::uint64_t a, std::uint64_t b) {
+__device__ void begin_product(SumsOf<columns>& s, std::uint64_t a, std::uint64_t b, int adds = 1) {
     static_assert(columns == 64 || columns == 128 || columns == 256);
     if constexpr (std::is_same_v<T, __half>) {
         GRADVERIFY_PRODUCT_OF("f16");

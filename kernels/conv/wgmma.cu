@@ -61,9 +61,9 @@ bool is_in_reach(const ProductAxis& axis, std::int64_t size) {
            axis.stride <= 8 && span <= 255;
 }
 
-/// Whether no tensor is empty, and pixels are counted by an int.
+/// Whether no tensor is empty, and an int counts the pixels of all tiles.
 bool has_pixels(const Parameters& p) {
-    constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
+    constexpr std::int64_t most = (std::int64_t{1} << 31) - 1024;
     if (p.n < 1 || p.c < 1 || p.k < 1 || p.n > most) return false;
     std::int64_t in = p.n, out = p.n;
     for (const Axis& axis : p.spatial()) {
@@ -138,32 +138,40 @@ void launch_ring(Kernel kernel, dim3 grid, int bytes, const Parameter& parameter
     kernel<<<grid, threads, bytes, stream>>>(parameter);
 }
 
-/// Calls `launch` with the width of a tile that the block size stands for.
+// Block sizes: the tile and the number of blocks that suit the problem, or a width of tiles, by so
+// few blocks that small problems, too, have several tiles for each.
+constexpr int suitable = 1;
+constexpr int multiprocessors = 132, few_clusters = 2;
+
 template <class Launcher>
-void with_width(int block_size, Launcher launch) {
-    if (block_size == 256) return launch(std::integral_constant<int, 256>{});
-    if (block_size == 128) return launch(std::integral_constant<int, 128>{});
-    launch(std::integral_constant<int, 64>{});
+void with_pixel_tile(int block_size, int channels, Launcher launch) {
+    const int width = block_size == suitable ? channels : block_size;
+    if (width > 128) return launch(Tile<256, 1, 2>{});
+    if (width > 64) return launch(Tile<128, 2, 2>{});
+    launch(Tile<64, 2, 2>{});
 }
 
 template <class T, bool by_features>
 void launch_pixels(PixelParts& parts, const TensorView& image, const TensorView& w,
                    const Launch& on) {
-    with_width(on.block_size, [&](auto chosen) {
-        constexpr int width = chosen;
-        const CUtensorMap filter =
-            by_features ? filter_of<T>(w, deep, width) : filter_of<T>(w, deep, deep);
-        const int across = divided_up_to_int(parts.channels, width);
-        unsigned blocks = 0;
+    with_pixel_tile(on.block_size, parts.channels, [&](auto chosen) {
+        using Tile = decltype(chosen);
+        constexpr int share = PixelFactors<T, by_features, Tile>::share;
+        const CUtensorMap filter = filter_of<T>(w, deep, share);
+        const int across = divided_up_to_int(parts.channels, Tile::width);
         for (int i = 0; i < parts.count; ++i) {
             PixelProduct& part = parts.of[i];
-            part.image = columns_of<T>(image, part.axes, height);
+            part.image = columns_of<T>(image, part.axes, Tile::height);
             part.filter = filter;
             part.chunks = divided_up_to_int(image.size(1), deep);
-            part.blocks_before = blocks;
-            blocks += static_cast<unsigned>(across * divided_up_to_int(part.pixels, height));
+            part.clusters_before = parts.clusters;
+            parts.clusters += static_cast<unsigned>(
+                across * divided_up_to_int(part.pixels, Tile::height * Tile::blocks));
         }
-        launch_ring(multiply_pixels<T, by_features, width>, blocks, Ring<width>::bytes, parts,
+        const unsigned most =
+            on.block_size == suitable ? multiprocessors / Tile::blocks : few_clusters;
+        launch_ring(multiply_pixels<T, by_features, Tile>,
+                    std::min(parts.clusters, most) * Tile::blocks, Ring<Tile>::bytes, parts,
                     on.stream);
     });
 }
@@ -202,17 +210,28 @@ void grad_input(const GradInput& call) {
     launch_pixels<T, false>(parts, call.dy, call.w, call.launch);
 }
 
+/// Tiles of dw as high as there are features.
+template <class Launcher>
+void with_filter_tile(int block_size, std::int64_t features, Launcher launch) {
+    const std::int64_t height = block_size == suitable ? features : block_size;
+    if (height > 128) return launch(Tile<256, 1, 2>{});
+    if (height > 64) return launch(Tile<256, 1, 1>{});
+    launch(Tile<256, 1, 1, true>{});
+}
+
 /// How dw's sum over pixels is split, so that there is work for all multiprocessors.
 struct Split {
-    int parts, pixels_of_part;
+    std::int64_t boxes;
+    int tiles, parts, pixels_of_part;
 
-    Split(const Parameters& p, int width) {
-        constexpr std::int64_t blocks = 132, steps_at_least = 4;
+    template <class Tile>
+    Split(const Parameters& p, Tile)
+        : boxes(p.h().filter * p.w().filter * divided_up(p.c, deep)),
+          tiles(divided_up_to_int(p.k, Tile::height * Tile::blocks) * Tile::blocks *
+                divided_up_to_int(boxes, Tile::width / 64)) {
+        constexpr std::int64_t steps_at_least = 4;
         const std::int64_t pixels = p.n * forward_axis(p.w()).pixels * forward_axis(p.h()).pixels;
-        const std::int64_t boxes = p.h().filter * p.w().filter * divided_up(p.c, deep);
-        const std::int64_t tiles = divided_up(p.k, height) * divided_up(boxes, width / deep);
-        const std::int64_t wanted =
-            std::max(blocks * (width == 256 ? 1 : 2) / tiles, std::int64_t{1});
+        const std::int64_t wanted = std::max(multiprocessors / tiles, 1);
         const std::int64_t most = std::max(pixels / (deep * steps_at_least), std::int64_t{1});
         const std::int64_t chunks = divided_up(pixels, deep);
         const std::int64_t chunks_of_part = divided_up(chunks, std::min(wanted, most));
@@ -224,7 +243,9 @@ struct Split {
 std::int64_t workspace_bytes(const Problem& problem) {
     const Parameters p(problem);
     int parts = 1;
-    for (const int width : {64, 128, 256}) parts = std::max(parts, Split(p, width).parts);
+    for (const int block_size : {64, 128, 256})
+        with_filter_tile(block_size, p.k,
+                         [&](auto tile) { parts = std::max(parts, Split(p, tile).parts); });
     return parts * p.k * p.c * p.h().filter * p.w().filter *
            static_cast<std::int64_t>(sizeof(float));
 }
@@ -235,21 +256,18 @@ void grad_weight(const GradWeight& call) {
     FilterProduct product{};
     product.axes[0] = forward_axis(p.w()), product.axes[1] = forward_axis(p.h());
     product.pixels = static_cast<int>(p.n) * product.axes[0].pixels * product.axes[1].pixels;
-    product.image = columns_of<T>(call.x, product.axes, deep);
     product.features = tensor_maps::in_boxes<T, 2>({call.dy.as<const T>(), {p.k, product.pixels}},
                                                    {deep, deep}, swizzle);
     product.chunks = divided_up_to_int(p.c, deep);
     product.k = static_cast<int>(p.k), product.c = static_cast<int>(p.c);
     product.sums = static_cast<float*>(call.launch.workspace);
-    with_width(call.launch.block_size, [&](auto chosen) {
-        constexpr int width = chosen;
-        const Split split(p, width);
+    with_filter_tile(call.launch.block_size, p.k, [&](auto tile) {
+        using Tile = decltype(tile);
+        const Split split(p, tile);
+        product.image = columns_of<T>(call.x, product.axes, FilterFactors<T, Tile>::share);
         product.pixels_of_part = split.pixels_of_part;
-        const int boxes = product.axes[0].taps * product.axes[1].taps * product.chunks;
-        const dim3 grid(divided_up_to_int(p.k, height) * divided_up_to_int(boxes, width / deep),
-                        split.parts);
-        launch_ring(multiply_filters<T, width>, grid, Ring<width>::bytes, product,
-                    call.launch.stream);
+        launch_ring(multiply_filters<T, Tile>, dim3(split.tiles, split.parts), Ring<Tile>::bytes,
+                    product, call.launch.stream);
         const long long elements = call.dw.elements();
         add_parts<T><<<blocks_of_loop(elements, 256), 256, 0, call.launch.stream>>>(
             product.sums, call.dw.as<T>(), elements, split.parts);
@@ -269,7 +287,7 @@ void declare(KernelDeclaration& kernel) {
         .where("groups", between(1, 1))
         .aligned_to(16)
         .on_tensor_cores()
-        .blocks_of({64, 128, 256});
+        .blocks_of({suitable, 64, 128, 256});
 }
 constexpr const char* reach =
     "windows lie within 128 pixels of an image, its taps within 256, strides are at most 8";

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The three products of a convolution on the tensor cores of sm_90a, for images of two axes with
-// channels last. A block has 128 x `width` elements of the result. One warp has tiles of the
-// factors copied through a ring of stages, an image's as columns, one for each pixel of the result,
-// which the copy itself makes (im2col); two warpgroups multiply them, 64 rows each.
+// channels last. One warp of a block has tiles of the factors copied through a ring of stages, an
+// image's as columns, one for each pixel of the result, which the copy itself makes (im2col); two
+// warpgroups multiply them. So that they take little from the L2 cache, tiles are as large as the
+// sums have registers for, and the blocks of a cluster, which have rows of their own and columns in
+// common, copy a part of the common factor each, for all of them.
 //
 //   forward      y:  pixels of y by features, over taps and channels of x
 //   grad_input   dx: pixels of dx by channels, over taps and features of dy; pixels of one residue
@@ -17,30 +19,48 @@
 
 namespace gradverify::conv::wgmma {
 
-constexpr int height = 128;     ///< rows of a block's result
 constexpr int deep = 64;        ///< terms of the sum in a stage: 128 bytes of a row
 constexpr int depth = 16;       ///< terms of the sum in one product
 constexpr int row_bytes = 128;  ///< of a box
 constexpr int box_bytes = deep * row_bytes;
-constexpr int groups = height / 64, multiplying_warps = 4 * groups;
-constexpr int multiplying = 32 * multiplying_warps, threads = multiplying + 32;
+constexpr int groups = 2, multiplying_warps = 4 * groups;
+// The copying warp is of a warpgroup, which leaves its registers to the others.
+constexpr int multiplying = 32 * multiplying_warps, threads = multiplying + 128;
 constexpr CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
 
-/// Shared memory, from a multiple of 1,024 bytes on: the stages, then barriers.
-template <int width>
-struct Ring {
-    /// Two blocks share a multiprocessor, but for the widest.
-    static constexpr int stages = width == 128 ? 3 : 4;
+/// A block's part of the result. A warpgroup has `tall` times 64 rows, and all columns or, with
+/// `beside`, half of them.
+template <int width_, int tall_, int blocks_, bool beside = false>
+struct Tile {
+    static constexpr int width = width_, tall = tall_;
+    static constexpr int height = 64 * tall * (beside ? 1 : groups);
+    static constexpr int blocks = blocks_;  ///< of a cluster, one below the other
+    static constexpr int columns = beside ? width / groups : width;  ///< of a warpgroup
     static constexpr int a_bytes = height * row_bytes, b_bytes = width * row_bytes;
-    static constexpr int barriers_at = stages * (a_bytes + b_bytes);
+    /// As many as fit beside each other in 200 KiB, what a block may have but for the barriers.
+    static constexpr int stages = 200 * 1024 / (a_bytes + b_bytes);
+    static constexpr unsigned all_blocks = (1u << blocks) - 1;
+    using Sums = hopper::SumsOf<columns>;
+
+    __device__ static int group() { return static_cast<int>(threadIdx.x) / 128; }
+    __device__ static int first_row() { return beside ? 0 : group() * tall * 64; }
+    __device__ static int first_column() { return beside ? group() * columns : 0; }
+};
+
+/// Shared memory, from a multiple of 1,024 bytes on: the stages, then barriers. Steps are numbered
+/// through all tiles that a block works on.
+template <class Tile>
+struct Ring {
+    static constexpr int stages = Tile::stages;
+    static constexpr int barriers_at = stages * (Tile::a_bytes + Tile::b_bytes);
     static constexpr int bytes = barriers_at + 2 * stages * sizeof(hopper::Barrier);
 
     unsigned char* first;
 
     __device__ unsigned char* a(int step) const {
-        return first + step % stages * (a_bytes + b_bytes);
+        return first + step % stages * (Tile::a_bytes + Tile::b_bytes);
     }
-    __device__ unsigned char* b(int step) const { return a(step) + a_bytes; }
+    __device__ unsigned char* b(int step) const { return a(step) + Tile::a_bytes; }
     __device__ hopper::Barrier& filled(int step) const {
         return reinterpret_cast<hopper::Barrier*>(first + barriers_at)[step % stages];
     }
@@ -50,49 +70,78 @@ struct Ring {
         if (threadIdx.x == 0) {
             for (int stage = 0; stage < stages; ++stage) {
                 filled(stage).begin(1);
-                emptied(stage).begin(multiplying_warps);
+                emptied(stage).begin(Tile::blocks * multiplying_warps);
             }
             hopper::publish_barriers();
         }
         __syncthreads();
+        hopper::meet_in_cluster();
+    }
+    /// Other blocks may still copy into this one's memory, and arrive at its barriers.
+    __device__ void end() const {
+        __syncwarp();
+        hopper::meet_in_cluster();
     }
 
-    /// By one thread: has the stages filled, one after the other.
+    /// By a warp: has a tile's stages filled, one after the other. Each thread issues one of the
+    /// copies of a stage; one thread alone would take longer for their coordinates than the
+    /// products take.
     template <class Factors>
-    __device__ void copy(Factors factors, int steps) const {
-        for (int step = 0; step < steps; ++step) {
+    __device__ void copy(Factors factors, int first_step, int steps) const {
+        const int lane = static_cast<int>(threadIdx.x) % 32;
+        for (int step = first_step; step < first_step + steps; ++step) {
             emptied(step).wait(step / stages % 2 ^ 1);
-            filled(step).arrive_and_expect(a_bytes + b_bytes);
-            factors.load(a(step), b(step), filled(step));
+            if (lane == 0) filled(step).arrive_and_expect(Tile::a_bytes + Tile::b_bytes);
+            if (lane < Factors::copies) factors.load(lane, a(step), b(step), filled(step));
+            factors.advance();
         }
     }
 
-    /// By a warpgroup, for its rows.
+    __device__ void release(int step) const {
+        if (threadIdx.x % 32 == 0)
+            for (unsigned block = 0; block < Tile::blocks; ++block)
+                emptied(step).arrive_in_block(block);
+    }
+
+    /// By a warpgroup, for its part of a tile.
     template <class Factors>
-    __device__ void multiply(hopper::SumsOf<width>& sums, int steps) const {
+    __device__ void multiply(typename Tile::Sums (&sums)[Tile::tall], int first_step,
+                             int steps) const {
         constexpr bool a_transposed = Factors::a_transposed, b_transposed = Factors::b_transposed;
         constexpr int in_row = depth * 2, in_rows = depth * row_bytes;
-        const int group = static_cast<int>(threadIdx.x) / 128;
-        for (int step = 0; step < steps; ++step) {
+        const int a_at = Tile::first_row() / 64 * box_bytes;
+        const int b_at = Tile::first_column() / 64 * box_bytes;
+        if (steps <= 0) {
+            for (typename Tile::Sums& zeros : sums) zeros = {};
+            return;
+        }
+        for (int step = first_step; step < first_step + steps; ++step) {
             filled(step).wait(step / stages % 2);
             hopper::fence_sums();
-            const unsigned char* const rows = a(step) + group * box_bytes;
+#pragma unroll
             for (int i = 0; i < deep / depth; ++i)
-                hopper::begin_product<typename Factors::Element, a_transposed, b_transposed>(
-                    sums, hopper::descriptor(rows + i * (a_transposed ? in_rows : in_row)),
-                    hopper::descriptor(b(step) + i * (b_transposed ? in_rows : in_row), box_bytes));
+#pragma unroll
+                for (int row = 0; row < Tile::tall; ++row)
+                    hopper::begin_product<typename Factors::Element, a_transposed, b_transposed>(
+                        sums[row],
+                        hopper::descriptor(a(step) + a_at + row * box_bytes +
+                                           i * (a_transposed ? in_rows : in_row)),
+                        hopper::descriptor(b(step) + b_at + i * (b_transposed ? in_rows : in_row),
+                                           box_bytes),
+                        step > first_step || i > 0);
             hopper::commit_products();
             // Only the products that were begun last may still read their stage.
             hopper::wait_for_products_but<1>();
-            if (step > 0 && threadIdx.x % 32 == 0) emptied(step - 1).arrive();
+            if (step > first_step) release(step - 1);
         }
         hopper::wait_for_products_but<0>();
+        release(first_step + steps - 1);
     }
 };
 
 /// The thread's place in its warpgroup's sums, as hopper::SumsOf has them.
 __device__ inline int row_of_sums(int half) {
-    return static_cast<int>(threadIdx.x) / 32 * 16 + static_cast<int>(threadIdx.x) % 32 / 4 +
+    return static_cast<int>(threadIdx.x) % 128 / 32 * 16 + static_cast<int>(threadIdx.x) % 32 / 4 +
            half * 8;
 }
 __device__ inline int column_of_sums(int pair) {
@@ -120,56 +169,82 @@ struct PixelPlace {
     }
 };
 
-/// Columns of an image, from the window of a pixel on.
-__device__ inline void load_windows(void* to, const CUtensorMap& image, int channel,
-                                    const ProductAxis* axes, const PixelPlace& place, int tap_x,
-                                    int tap_y, hopper::Barrier& filled) {
-    hopper::load_columns(to, image, channel, axes[0].corner + place.x * axes[0].stride,
-                         axes[1].corner + place.y * axes[1].stride, place.image,
-                         axes[0].first_offset + tap_x * axes[0].offset_step,
-                         axes[1].first_offset + tap_y * axes[1].offset_step, filled);
+/// Where the window of a pixel of the result begins, in the image that is read.
+struct Corner {
+    int image, x, y;
+
+    __device__ Corner(const ProductAxis* axes, const PixelPlace& place)
+        : image(place.image),
+          x(axes[0].corner + place.x * axes[0].stride),
+          y(axes[1].corner + place.y * axes[1].stride) {}
+};
+
+/// Columns of an image, from a window on, for so many blocks: a cluster, or this alone.
+template <int blocks>
+__device__ void load_windows(void* to, const CUtensorMap& image, int channel, const Corner& corner,
+                             int right, int down, hopper::Barrier& filled) {
+    if constexpr (blocks == 1)
+        hopper::load_columns(to, image, channel, corner.x, corner.y, corner.image, right, down,
+                             filled);
+    else
+        hopper::load_columns_for((1u << blocks) - 1, to, image, channel, corner.x, corner.y,
+                                 corner.image, right, down, filled);
 }
 
 /// Pixels of a result by its channels; w, then h.
 struct PixelProduct {
     CUtensorMap image, filter;
     ProductAxis axes[2];
-    int pixels;              ///< of all images
-    int chunks;              ///< of 64 channels that are summed over
-    void* first;             ///< of the result
-    long long image_stride;  ///< of the result, in elements
-    unsigned blocks_before;  ///< those of other parts
+    int pixels;                ///< of all images
+    int chunks;                ///< of 64 channels that are summed over
+    void* first;               ///< of the result
+    long long image_stride;    ///< of the result, in elements
+    unsigned clusters_before;  ///< tiles of clusters that are other parts'
 
     __device__ int steps() const { return axes[0].taps * axes[1].taps * chunks; }
 };
 
 /// `by_features`: the result's channels are the filter's outermost axis, else its innermost.
-template <class T, bool by_features, int width>
+template <class T, bool by_features, class Tile>
 struct PixelFactors {
     using Element = T;
     static constexpr bool a_transposed = false, b_transposed = !by_features;
+    /// What a block copies of the filter's tile for its cluster: columns, or terms of the sum.
+    static constexpr int share = (by_features ? Tile::width : deep) / Tile::blocks;
+    static constexpr int copies = 1 + (by_features ? 1 : Tile::width / 64);
 
     const PixelProduct& part;
-    PixelPlace place;
-    int column;
-    int chunk = 0, x = 0, y = 0;
+    Corner corner;
+    int column, begin;
+    int along = 0, x = 0, y = 0;  ///< the channels that are summed over, and the tap
 
-    __device__ PixelFactors(const PixelProduct& of, int row, int first_column)
-        : part(of), place(of.axes, row), column(first_column) {}
+    __device__ PixelFactors(const PixelProduct& of, int row, int first_column, int rank)
+        : part(of),
+          corner(of.axes, PixelPlace(of.axes, row)),
+          column(first_column),
+          begin(rank * share) {}
 
-    __device__ void load(unsigned char* a, unsigned char* b, hopper::Barrier& filled) {
+    __device__ void load(int copy, unsigned char* a, unsigned char* b, hopper::Barrier& filled) {
         const ProductAxis &w = part.axes[0], &h = part.axes[1];
-        load_windows(a, part.image, chunk * deep, part.axes, place, x, y, filled);
+        if (copy == 0) {
+            load_windows<1>(a, part.image, along, corner, w.first_offset + x * w.offset_step,
+                            h.first_offset + y * h.offset_step, filled);
+            return;
+        }
         const int tap_x = w.first_tap + x * w.tap_step, tap_y = h.first_tap + y * h.tap_step;
         if constexpr (by_features)
-            hopper::load_box(b, part.filter, chunk * deep, tap_x, tap_y, column, filled);
+            hopper::load_box_for(Tile::all_blocks, b + begin * row_bytes, part.filter, along, tap_x,
+                                 tap_y, column + begin, filled);
         else
-            for (int i = 0; i < width / deep; ++i)
-                hopper::load_box(b + i * box_bytes, part.filter, column + i * deep, tap_x, tap_y,
-                                 chunk * deep, filled);
-        if (++chunk < part.chunks) return;
-        chunk = 0;
-        if (++x < w.taps) return;
+            hopper::load_box_for(Tile::all_blocks, b + (copy - 1) * box_bytes + begin * row_bytes,
+                                 part.filter, column + (copy - 1) * 64, tap_x, tap_y, along + begin,
+                                 filled);
+    }
+    __device__ void advance() {
+        along += deep;
+        if (along < part.chunks * deep) return;
+        along = 0;
+        if (++x < part.axes[0].taps) return;
         x = 0, ++y;
     }
 };
@@ -179,64 +254,113 @@ struct PixelParts {
     static constexpr int most = 4;
     PixelProduct of[most];
     int count;
-    int channels;      ///< of the result, a multiple of 8
-    const void* bias;  ///< one for each channel, or null
+    unsigned clusters;  ///< tiles of clusters in all
+    int channels;       ///< of the result, a multiple of 8
+    const void* bias;   ///< one for each channel, or null
 };
 
-/// Sums go through shared memory, so that neighbouring threads write what lies side by side.
-template <class T, int width>
+template <class T>
+__device__ unsigned packed(float first, float second) {
+    const T both[] = {T(first), T(second)};
+    static_assert(sizeof both == sizeof(unsigned));
+    unsigned word;
+    memcpy(&word, both, sizeof word);
+    return word;
+}
+
+/// Of four threads side by side, the thread i gets everyone's word i.
+__device__ inline void transpose_in_quad(unsigned (&words)[4]) {
+#pragma unroll
+    for (int apart = 1; apart <= 2; apart *= 2)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            if (i & apart) continue;
+            const bool is_upper = threadIdx.x & apart;
+            const unsigned mine = is_upper ? words[i] : words[i + apart];
+            const unsigned other = __shfl_xor_sync(0xffffffffu, mine, apart);
+            words[i] = is_upper ? other : words[i];
+            words[i + apart] = is_upper ? words[i + apart] : other;
+        }
+}
+
+/// Four threads hold 32 columns of a row in pairs; each stores 8 of them that lie side by side.
+template <class T, class Tile>
 __device__ void store_pixels(const PixelParts& parts, const PixelProduct& part,
-                             unsigned char* memory, const hopper::SumsOf<width>& sums, int row,
-                             int column) {
-    constexpr int staged = width + 8;  // its rows begin in other banks
-    constexpr int vector = 16 / sizeof(T), vectors = width / vector;
-    T* const rows = reinterpret_cast<T*>(memory);
+                             const typename Tile::Sums (&sums)[Tile::tall], int row, int column) {
+    static_assert(Tile::columns == Tile::width);
+    const int lane = static_cast<int>(threadIdx.x) % 4;
     const auto* const bias = static_cast<const T*>(parts.bias);
-    for (int pair = 0; pair < width / 8; ++pair) {
-        const int at = column_of_sums(pair);
-        const bool has_bias = bias != nullptr && column + at < parts.channels;
-        for (int half = 0; half < 2; ++half)
-            for (int i = 0; i < 2; ++i)
-                rows[row_of_sums(half) * staged + at + i] =
-                    T(sums.at[pair * 4 + half * 2 + i] +
-                      (has_bias ? static_cast<float>(bias[column + at + i]) : 0.0f));
-    }
-    // A warp writes its own 16 rows.
-    __syncwarp();
-    const int lane = static_cast<int>(threadIdx.x) % 32, first = row_of_sums(0) - lane / 4;
-    for (int i = lane; i < 16 * vectors; i += 32) {
-        const int r = first + i / vectors, at = i % vectors * vector;
-        if (row + r >= part.pixels || column + at >= parts.channels) continue;
-        const PixelPlace place(part.axes, row + r);
+#pragma unroll
+    for (int half = 0; half < 2 * Tile::tall; ++half) {
+        const int r = row + Tile::first_row() + half / 2 * 64 + row_of_sums(half % 2);
+        const PixelPlace place(part.axes, r);
         T* const to = static_cast<T*>(part.first) + place.image * part.image_stride +
                       place.y * part.axes[1].pixel_stride + place.x * part.axes[0].pixel_stride;
-        *reinterpret_cast<int4*>(to + column + at) =
-            *reinterpret_cast<const int4*>(rows + r * staged + at);
+#pragma unroll
+        for (int first = 0; first < Tile::columns; first += 32) {
+            unsigned words[4];
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const int at = first + column_of_sums(i);
+                const float* const two = sums[half / 2].at + (first / 8 + i) * 4 + half % 2 * 2;
+                const bool has_bias = bias != nullptr && column + at < parts.channels;
+                words[i] = has_bias ? packed<T>(two[0] + static_cast<float>(bias[column + at]),
+                                                two[1] + static_cast<float>(bias[column + at + 1]))
+                                    : packed<T>(two[0], two[1]);
+            }
+            transpose_in_quad(words);
+            const int at = column + first + lane * 8;
+            if (r < part.pixels && at < parts.channels)
+                *reinterpret_cast<uint4*>(to + at) =
+                    make_uint4(words[0], words[1], words[2], words[3]);
+        }
     }
 }
 
-/// **Grid** a block for each tile of each part's result, columns first; `threads`.
-template <class T, bool by_features, int width>
-__global__ void __launch_bounds__(threads, width == 256 ? 1 : 2)
+/// Calls `use(part, row, column, steps)` for each tile of this block's.
+template <class Tile, class Use>
+__device__ void for_tiles_of_pixels(const PixelParts& parts, int rank, Use use) {
+    const int across = (parts.channels + Tile::width - 1) / Tile::width;
+    for (unsigned i = blockIdx.x / Tile::blocks; i < parts.clusters;
+         i += gridDim.x / Tile::blocks) {
+        int at = 0;
+        while (at + 1 < parts.count && i >= parts.of[at + 1].clusters_before) ++at;
+        const PixelProduct& part = parts.of[at];
+        const int cluster = static_cast<int>(i - part.clusters_before);
+        use(part, (cluster / across * Tile::blocks + rank) * Tile::height,
+            cluster % across * Tile::width, part.steps());
+    }
+}
+
+/// **Grid** clusters, any number; `threads`. They go through all tiles, columns first.
+template <class T, bool by_features, class Tile>
+__global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 1)
     multiply_pixels(const __grid_constant__ PixelParts parts) {
     extern __shared__ __align__(1024) unsigned char shared[];
-    const Ring<width> ring{shared};
-    int at = 0;
-    while (at + 1 < parts.count && blockIdx.x >= parts.of[at + 1].blocks_before) ++at;
-    const PixelProduct& part = parts.of[at];
-    const int block = static_cast<int>(blockIdx.x - part.blocks_before);
-    const int across = (parts.channels + width - 1) / width;
-    const int row = block / across * height, column = block % across * width;
-    const int steps = part.steps();
+    using Factors = PixelFactors<T, by_features, Tile>;
+    const Ring<Tile> ring{shared};
+    const int rank = static_cast<int>(hopper::rank_in_cluster());
     ring.begin_barriers();
-    if (threadIdx.x == multiplying)
-        ring.copy(PixelFactors<T, by_features, width>(part, row, column), steps);
-    if (threadIdx.x >= multiplying) return;
-    hopper::SumsOf<width> sums{};
-    ring.template multiply<PixelFactors<T, by_features, width>>(sums, steps);
-    // The stages are read no more once all have come here.
-    asm volatile("bar.sync 1, %0;" ::"n"(multiplying) : "memory");
-    store_pixels<T, width>(parts, part, shared, sums, row, column);
+    int first_step = 0;
+    if (threadIdx.x >= multiplying) {
+        hopper::keep_registers<40>();
+        if (threadIdx.x < multiplying + 32)
+            for_tiles_of_pixels<Tile>(
+                parts, rank, [&](const PixelProduct& part, int row, int column, int steps) {
+                    ring.copy(Factors(part, row, column, rank), first_step, steps);
+                    first_step += steps;
+                });
+    } else {
+        hopper::take_registers<232>();
+        for_tiles_of_pixels<Tile>(parts, rank,
+                                  [&](const PixelProduct& part, int row, int column, int steps) {
+                                      typename Tile::Sums sums[Tile::tall];
+                                      ring.template multiply<Factors>(sums, first_step, steps);
+                                      store_pixels<T, Tile>(parts, part, sums, row, column);
+                                      first_step += steps;
+                                  });
+    }
+    ring.end();
 }
 
 // ---- features by taps and channels
@@ -254,63 +378,87 @@ struct FilterProduct {
 };
 
 /// A tile's columns are boxes of 64 channels of one tap, numbered tap by tap.
-template <class T, int width>
+template <class T, class Tile>
 struct FilterFactors {
     using Element = T;
     static constexpr bool a_transposed = true, b_transposed = true;
+    static constexpr int share = deep / Tile::blocks;  ///< pixels that a block copies of a column
+    static constexpr int copies_of_a = Tile::height / 64, copies = copies_of_a + Tile::width / 64;
 
     const FilterProduct& product;
-    int pixel, row, first_box;
+    int pixel, begin;
+    int row_or_channel, right, down;  ///< of what this thread copies
 
-    __device__ void load(unsigned char* a, unsigned char* b, hopper::Barrier& filled) {
-        for (int i = 0; i < groups; ++i)
-            hopper::load_tile(a + i * box_bytes, product.features, row + i * 64, pixel, filled);
-        const PixelPlace place(product.axes, pixel);
-        for (int i = 0; i < width / deep; ++i) {
-            // Behind the last box it is copied again, so that the product reads what was written.
-            const int box = min(first_box + i, product.taps() * product.chunks - 1);
-            const int tap = box / product.chunks;
-            load_windows(b + i * box_bytes, product.image, box % product.chunks * deep,
-                         product.axes, place, tap % product.axes[0].taps,
-                         tap / product.axes[0].taps, filled);
-        }
-        pixel += deep;
+    __device__ FilterFactors(const FilterProduct& of, int first_pixel, int row, int first_box,
+                             int rank)
+        : product(of), pixel(first_pixel), begin(rank * share) {
+        const int copy = static_cast<int>(threadIdx.x) % 32;
+        // Behind the last box it is copied again, so that the product reads what was written.
+        const int box =
+            min(first_box + max(copy - copies_of_a, 0), product.taps() * product.chunks - 1);
+        const ProductAxis &w = product.axes[0], &h = product.axes[1];
+        const int tap = box / product.chunks;
+        row_or_channel = copy < copies_of_a ? row + copy * 64 : box % product.chunks * deep;
+        right = w.first_offset + tap % w.taps * w.offset_step;
+        down = h.first_offset + tap / w.taps * h.offset_step;
     }
+
+    __device__ void load(int copy, unsigned char* a, unsigned char* b, hopper::Barrier& filled) {
+        if (copy < copies_of_a)
+            hopper::load_tile(a + copy * box_bytes, product.features, row_or_channel, pixel,
+                              filled);
+        else
+            load_windows<Tile::blocks>(
+                b + (copy - copies_of_a) * box_bytes + begin * row_bytes, product.image,
+                row_or_channel, Corner(product.axes, PixelPlace(product.axes, pixel + begin)),
+                right, down, filled);
+    }
+    __device__ void advance() { pixel += deep; }
 };
 
-/// **Grid** x: tiles of columns, then of rows; y: parts of the pixels; `threads`.
-template <class T, int width>
-__global__ void __launch_bounds__(threads, width == 256 ? 1 : 2)
+/// **Grid** x: tiles of columns, then of rows, those of a cluster one after the other; y: parts of
+/// the pixels; `threads`.
+template <class T, class Tile>
+__global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 1)
     multiply_filters(const __grid_constant__ FilterProduct product) {
     extern __shared__ __align__(1024) unsigned char shared[];
-    const Ring<width> ring{shared};
-    constexpr int boxes = width / deep;
+    using Factors = FilterFactors<T, Tile>;
+    const Ring<Tile> ring{shared};
+    constexpr int boxes = Tile::width / 64;
     const int all_boxes = product.taps() * product.chunks, across = (all_boxes + boxes - 1) / boxes;
-    const int row = static_cast<int>(blockIdx.x) / across * height;
-    const int first_box = static_cast<int>(blockIdx.x) % across * boxes;
+    const int rank = static_cast<int>(hopper::rank_in_cluster());
+    const int cluster = static_cast<int>(blockIdx.x) / Tile::blocks;
+    const int row = (cluster / across * Tile::blocks + rank) * Tile::height;
+    const int first_box = cluster % across * boxes;
     const int first = static_cast<int>(blockIdx.y) * product.pixels_of_part;
     const int end = min(first + product.pixels_of_part, product.pixels);
     const int steps = (end - first + deep - 1) / deep;
     ring.begin_barriers();
-    if (threadIdx.x == multiplying)
-        ring.copy(FilterFactors<T, width>{product, first, row, first_box}, steps);
-    if (threadIdx.x >= multiplying) return;
-    hopper::SumsOf<width> sums{};
-    ring.template multiply<FilterFactors<T, width>>(sums, steps);
+    if (threadIdx.x >= multiplying) {
+        hopper::keep_registers<40>();
+        if (threadIdx.x < multiplying + 32)
+            ring.copy(Factors(product, first, row, first_box, rank), 0, steps);
+    } else {
+        hopper::take_registers<232>();
+        typename Tile::Sums sums[Tile::tall];
+        ring.template multiply<Factors>(sums, 0, steps);
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        const int r = row + row_of_sums(half);
-        if (r >= product.k) continue;
-        float* const to = product.sums + (static_cast<long long>(blockIdx.y) * product.k + r) *
-                                             product.taps() * product.c;
-        for (int pair = 0; pair < width / 8; ++pair) {
-            const int at = column_of_sums(pair), box = first_box + at / deep;
-            const int channel = box % product.chunks * deep + at % deep;
-            if (box >= all_boxes || channel >= product.c) continue;
-            *reinterpret_cast<float2*>(to + box / product.chunks * product.c + channel) =
-                make_float2(sums.at[pair * 4 + half * 2], sums.at[pair * 4 + half * 2 + 1]);
+        for (int half = 0; half < 2 * Tile::tall; ++half) {
+            const int r = row + Tile::first_row() + half / 2 * 64 + row_of_sums(half % 2);
+            float* const to = product.sums + (static_cast<long long>(blockIdx.y) * product.k + r) *
+                                                 product.taps() * product.c;
+#pragma unroll
+            for (int pair = 0; pair < Tile::columns / 8; ++pair) {
+                const int at = Tile::first_column() + column_of_sums(pair);
+                const int box = first_box + at / 64, channel = box % product.chunks * 64 + at % 64;
+                if (r >= product.k || box >= all_boxes || channel >= product.c) continue;
+                const float* const two = sums[half / 2].at + pair * 4 + half % 2 * 2;
+                *reinterpret_cast<float2*>(to + box / product.chunks * product.c + channel) =
+                    make_float2(two[0], two[1]);
+            }
         }
     }
+    ring.end();
 }
 
 /// dw = the parts' sums, in their order.
