@@ -89,15 +89,13 @@ def torch_seconds(p, dtype, name, layout):
     return statistics.median(samples[5:])
 
 
-def is_of(kernel, type_name, name):
+def is_of(kernel, type_name):
     """Whether the kernel of ours multiplies what the column says."""
     variant = kernel.split("/")[1]
     words = set(variant.split("_"))
     if "cudnn" in words or words & {"f64", "f8", "all"}:
         return False
     types = words & {"f16", "bf16", "tf32"}
-    if name == "grad_bias" and type_name == "tf32":
-        return False
     return types == ({type_name} if type_name != "f32" else set())
 
 
@@ -157,7 +155,7 @@ def main():
                 layout = torch.contiguous_format if type_name == "f32" else torch.channels_last
                 theirs = torch_seconds(p, TYPES[type_name], name, layout)
                 mine = [l for l in timed if same_problem(l["problem"], p)
-                        and is_of(l["kernel"], type_name, name)]  # fmt: skip
+                        and is_of(l["kernel"], type_name)]  # fmt: skip
                 if not mine:
                     print(f"| {short(p)} | {type_name} | {name} | {theirs * 1e6:.1f} | | | |", flush=True)
                     continue

@@ -221,15 +221,14 @@ void with_filter_tile(int block_size, std::int64_t features, Launcher launch) {
 
 /// How dw's sum over pixels is split, so that there is work for all multiprocessors.
 struct Split {
-    std::int64_t boxes;
     int tiles, parts, pixels_of_part;
 
     template <class Tile>
-    Split(const Parameters& p, Tile)
-        : boxes(p.h().filter * p.w().filter * divided_up(p.c, deep)),
-          tiles(divided_up_to_int(p.k, Tile::height * Tile::blocks) * Tile::blocks *
-                divided_up_to_int(boxes, Tile::width / 64)) {
+    Split(const Parameters& p, Tile) {
         constexpr std::int64_t steps_at_least = 4;
+        const std::int64_t boxes = p.h().filter * p.w().filter * divided_up(p.c, deep);
+        tiles = divided_up_to_int(p.k, Tile::height * Tile::blocks) * Tile::blocks *
+                divided_up_to_int(boxes, Tile::width / 64);
         const std::int64_t pixels = p.n * forward_axis(p.w()).pixels * forward_axis(p.h()).pixels;
         const std::int64_t wanted = std::max(multiprocessors / tiles, 1);
         const std::int64_t most = std::max(pixels / (deep * steps_at_least), std::int64_t{1});

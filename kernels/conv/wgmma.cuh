@@ -12,6 +12,8 @@
 //   grad_weight  dw: features by taps and channels, over pixels of y
 #pragma once
 
+#include <cstring>
+
 #include "kernels/conv/geometry.cuh"
 #include "kernels/element.cuh"
 #include "kernels/hopper.cuh"
@@ -24,8 +26,9 @@ constexpr int depth = 16;       ///< terms of the sum in one product
 constexpr int row_bytes = 128;  ///< of a box
 constexpr int box_bytes = deep * row_bytes;
 constexpr int groups = 2, multiplying_warps = 4 * groups;
-// The copying warp is of a warpgroup, which leaves its registers to the others.
+// The copying warp is of a warpgroup, which leaves registers to those that hold sums.
 constexpr int multiplying = 32 * multiplying_warps, threads = multiplying + 128;
+constexpr int copying_registers = 40, multiplying_registers = 232;  ///< of a thread
 constexpr CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
 
 /// A block's part of the result. A warpgroup has `tall` times 64 rows, and all columns or, with
@@ -37,7 +40,7 @@ struct Tile {
     static constexpr int blocks = blocks_;  ///< of a cluster, one below the other
     static constexpr int columns = beside ? width / groups : width;  ///< of a warpgroup
     static constexpr int a_bytes = height * row_bytes, b_bytes = width * row_bytes;
-    /// As many as fit beside each other in 200 KiB, what a block may have but for the barriers.
+    /// As many as fit in 200 of the 227 KiB that a block may have.
     static constexpr int stages = 200 * 1024 / (a_bytes + b_bytes);
     static constexpr unsigned all_blocks = (1u << blocks) - 1;
     using Sums = hopper::SumsOf<columns>;
@@ -343,7 +346,7 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
     ring.begin_barriers();
     int first_step = 0;
     if (threadIdx.x >= multiplying) {
-        hopper::keep_registers<40>();
+        hopper::keep_registers<copying_registers>();
         if (threadIdx.x < multiplying + 32)
             for_tiles_of_pixels<Tile>(
                 parts, rank, [&](const PixelProduct& part, int row, int column, int steps) {
@@ -351,7 +354,7 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
                     first_step += steps;
                 });
     } else {
-        hopper::take_registers<232>();
+        hopper::take_registers<multiplying_registers>();
         for_tiles_of_pixels<Tile>(parts, rank,
                                   [&](const PixelProduct& part, int row, int column, int steps) {
                                       typename Tile::Sums sums[Tile::tall];
@@ -435,11 +438,11 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
     const int steps = (end - first + deep - 1) / deep;
     ring.begin_barriers();
     if (threadIdx.x >= multiplying) {
-        hopper::keep_registers<40>();
+        hopper::keep_registers<copying_registers>();
         if (threadIdx.x < multiplying + 32)
             ring.copy(Factors(product, first, row, first_box, rank), 0, steps);
     } else {
-        hopper::take_registers<232>();
+        hopper::take_registers<multiplying_registers>();
         typename Tile::Sums sums[Tile::tall];
         ring.template multiply<Factors>(sums, 0, steps);
 #pragma unroll
