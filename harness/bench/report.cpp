@@ -127,7 +127,7 @@ double BenchResult::flops_per_second() const {
 const char* ceiling_of(const Kernel& kernel) {
     const KernelDeclaration& declared = kernel.any();
     if (declared.accumulator() == DType::f64) return ceiling_f64;
-    if (declared.multiplies_in_tf32()) return ceiling_tf32;
+    if (declared.has_f32_factors()) return ceiling_tf32;
     const bool is_half =
         declared.storage_type == DType::f16 || declared.storage_type == DType::bf16;
     return is_half ? ceiling_f16 : ceiling_f32;

@@ -28,6 +28,7 @@ const Registry& registry_of_benches() {
         return registry_of(
             {toy_kernel("plain", "cuda"), toy_kernel("vendor", "cuda").yardstick("ACME"),
              toy_kernel("tf32", "cuda").on_tensor_cores(),
+             toy_kernel("pieces", "cuda").splits_factors({.products = 3, .digits = 21}),
              toy_kernel("f16", "cuda").storage(DType::f16),
              toy_kernel("f64", "cuda").storage(DType::f64)},
             std::move(op));
@@ -128,7 +129,8 @@ TEST_CASE("a share is told of the ceiling of the kernel's own arithmetic, where 
     CHECK(ceiling_of(kernel("plain")) == std::string(ceiling_f32));
     CHECK(ceiling_of(kernel("f16")) == std::string(ceiling_f16));
     CHECK(ceiling_of(kernel("f64")) == std::string(ceiling_f64));
-    CHECK(ceiling_of(kernel("tf32")) == std::string(ceiling_tf32));
+    for (const char* name : {"tf32", "pieces"})
+        CHECK(ceiling_of(kernel(name)) == std::string(ceiling_tf32));
     CHECK(contains(print_result(Made("f16").result, on_cuda), "2.00 TFLOP/s, 2.00 % of f16 mma; "));
     CHECK(contains(print_result(Made("f64").result, on_cuda), " 2.00 TFLOP/s; 4.00 GB/s"));
 }

@@ -42,7 +42,11 @@ std::string promises(const Kernel& kernel) {
                         alias.input);
     if (declared.stream_use == StreamUse::default_stream) words.emplace_back("default stream");
     if (declared.stream_use == StreamUse::given_only) words.emplace_back("given stream");
-    if (declared.uses_tensor_cores)
+    if (declared.split_factors)
+        words.push_back(fmt::format("on tensor cores, {} products of pieces, {} digits of a factor",
+                                    declared.split_factors->products,
+                                    declared.split_factors->digits));
+    else if (declared.uses_tensor_cores)
         words.emplace_back(declared.multiplies_in_tf32() ? "on tensor cores, factors of tf32"
                                                          : "on tensor cores");
     for (const auto& [number, dtype] : declared.roundings)

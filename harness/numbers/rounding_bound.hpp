@@ -65,6 +65,16 @@ struct Rounding {
         rounding.factor_unit = 0.5 * tf32_unit_truncation;
         return rounding;
     }
+    /// The same, where the pieces of a factor keep so many digits of it, and tensor cores sum so
+    /// many products of pieces for one of the factors.
+    Rounding in_pieces(int products, int digits) const {
+        Rounding rounding = on_tensor_cores(false);
+        rounding.units_of_addition *= products;
+        // A factor of no more digits than the coarsest piece has is one piece.
+        rounding.factor_unit = traits_of(DType::bf16).unit_roundoff;
+        rounding.factor_truncation = std::ldexp(1.0, -digits) + products * unit_roundoff;
+        return rounding;
+    }
     /// The type that a number of this name is rounded to, if it is.
     std::optional<DType> type_of(std::string_view name) const {
         const auto found = std::ranges::find(

@@ -367,6 +367,19 @@ TEST_CASE("tensor cores cut a sum at each addition: twice the unit, and products
     CHECK(Bounded(0x1.fffffep0).error() == 0.0);
 }
 
+TEST_CASE("factors in pieces are exact where one piece has them, and each product adds roundings") {
+    const ScopedRounding scope(Rounding::of(DType::f32).in_pieces(3, 21));
+    const Bounded whole(255.0), split(257.0);
+    CHECK((whole * whole).error() < 1.001 * u * whole.value() * whole.value());
+    const double of_split = 0x1p-21 + 3 * u;
+    CHECK((whole * split).error() >= of_split * 255.0 * 257.0);
+    CHECK((whole * split).error() <= 1.001 * (of_split + u) * 255.0 * 257.0);
+    CHECK((split * split).error() >= 2 * of_split * 257.0 * 257.0);
+    // An addition of three products may be cut off three times.
+    CHECK((whole + whole).error() >= 3 * 0x1p-23 * 510.0);
+    CHECK((whole + whole).error() <= 1.001 * 3 * 0x1p-23 * 510.0);
+}
+
 TEST_CASE("a factor of more digits than tf32 may be off by its last one, and others are exact") {
     const ScopedRounding scope(Rounding::of(DType::f32).on_tensor_cores(true));
     const double unit = 0x1p-10;

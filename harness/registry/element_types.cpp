@@ -25,6 +25,7 @@ std::vector<std::string> floating_tensors_of(const Operator& op, const PassSpec&
 /// Of the numbers that are rounded on the way.
 int exact_bits_of_factors(const KernelDeclaration& kernel) {
     int bits = kernel.multiplies_in_tf32() ? tf32_exact_bits : traits_of(DType::f64).exact_bits;
+    if (kernel.split_factors) bits = std::min(bits, kernel.split_factors->digits);
     for (const auto& [number, dtype] : kernel.roundings)
         bits = std::min(bits, traits_of(dtype).exact_bits);
     return bits;
@@ -190,6 +191,15 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
         mistakes.push_back(
             "on_tensor_cores() sums in f64 only where all tensors are of f64: there are no tensor "
             "cores for wider sums of narrower factors");
+    if (const auto& split = kernel.split_factors; split) {
+        if (split->products < 1 || split->digits < 8 || split->digits > 24)
+            mistakes.push_back(fmt::format(
+                "splits_factors({{.products = {}, .digits = {}}}) needs a product at least, and 8 "
+                "to 24 digits",
+                split->products, split->digits));
+        if (!kernel.has_f32_factors())
+            mistakes.emplace_back("splits_factors() needs tensors of f32, which are the factors");
+    }
     const auto concerns = [&](const std::string& tensor) {
         return std::ranges::any_of(floating, [&](const std::string& name) {
             return name == tensor || op.tensor_named(name).name == tensor;

@@ -131,6 +131,13 @@ TEST_CASE("tensor cores multiply floats of 11 digits, and leave doubles alone") 
     CHECK(floats.multiplies_in_tf32());
     CHECK(floats.truncates_sums());
     CHECK(ElementTypes(floats).exact_bits() == 11);
+    for (const int digits : {21, 24}) {
+        const KernelDeclaration split =
+            toy_kernel("plain").splits_factors({.products = 3, .digits = digits});
+        CHECK_FALSE(split.multiplies_in_tf32());
+        CHECK(split.truncates_sums());
+        CHECK(ElementTypes(split).exact_bits() == digits);
+    }
     const KernelDeclaration half = toy_kernel("plain").storage(DType::f16).on_tensor_cores();
     CHECK_FALSE(half.multiplies_in_tf32());
     CHECK(half.truncates_sums());

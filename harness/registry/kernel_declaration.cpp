@@ -11,12 +11,14 @@ DType KernelDeclaration::accumulator() const {
     return storage_type == DType::f64 ? DType::f64 : DType::f32;
 }
 
-bool KernelDeclaration::multiplies_in_tf32() const {
+bool KernelDeclaration::has_f32_factors() const {
     const auto is_f32 = [](const auto& one) { return one.second == DType::f32; };
     return truncates_sums() && roundings.empty() &&
            (storage_type.value_or(DType::f32) == DType::f32 ||
             std::ranges::any_of(storage_types, is_f32));
 }
+
+bool KernelDeclaration::multiplies_in_tf32() const { return has_f32_factors() && !split_factors; }
 
 int KernelDeclaration::places() const {
     int most = 0;

@@ -27,6 +27,12 @@ enum class Determinism { bitwise, varies };
 /// IEEE rounding for every operation, or the fast forms (`--use_fast_math`).
 enum class Arithmetic { ieee, fast };
 
+/// How tensor cores multiply floats in pieces: the products of pieces that are summed for a product
+/// of two floats, and the binary digits of a factor that these keep.
+struct SplitFactors {
+    int products, digits;
+};
+
 /// Two tensors of a pass that may be one buffer: the output is written over the input.
 struct Alias {
     std::string output, input;
@@ -77,6 +83,7 @@ class KernelDeclaration {
     std::optional<double> norm_wise_growth;
     bool saturates_results = false;
     bool uses_tensor_cores = false;
+    std::optional<SplitFactors> split_factors;             ///< of tensor cores, where f32
     std::vector<std::pair<std::string, DType>> roundings;  ///< of numbers that references name
     std::int64_t base_alignment_bytes = 256;
     StreamUse stream_use = StreamUse::given_or_default;
@@ -104,6 +111,8 @@ class KernelDeclaration {
     DType accumulator() const;
     /// Tensor cores below double cut sums off where IEEE rounds them.
     bool truncates_sums() const { return uses_tensor_cores && accumulator() != DType::f64; }
+    /// Whether some tensor is of f32, and may be a factor of tensor cores as it is stored.
+    bool has_f32_factors() const;
     /// Whether factors that are stored as f32 are cut to tf32 when they are multiplied.
     bool multiplies_in_tf32() const;
 
@@ -191,6 +200,13 @@ class KernelDeclaration {
     /// where IEEE would round it, and factors in f32 are rounded or cut to tf32, whose integers are
     /// exact up to 2^11. Arithmetic on doubles is IEEE's.
     KernelDeclaration& on_tensor_cores() { return set(uses_tensor_cores, true); }
+    /// The same, but each factor in f32 is split into pieces that tensor cores take, as in 3xTF32
+    /// (3 products, 21 digits) or with three bfloat16 (6 or 9, 24). Sums of integers are exact up
+    /// to 2^digits.
+    KernelDeclaration& splits_factors(const SplitFactors& split) {
+        uses_tensor_cores = true;
+        return set(split_factors, split);
+    }
     /// The kernel rounds a number that the forward function names by `call.rounds("p", value)`, or
     /// its cotangent, "dp", to nearest in this type; where the pass has a reference of its own, one
     /// that this names.

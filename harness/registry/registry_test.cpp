@@ -142,6 +142,14 @@ TEST_CASE("a mistake in a registration is said with its place and what is right"
         {plain().storage("x", DType::f8e4m3).saturates(), saturates},
         {plain().accumulates_in(DType::f64).on_tensor_cores(), tensor_cores},
         {plain().storage(DType::f64).storage("x", DType::f32).on_tensor_cores(), tensor_cores},
+        {plain().splits_factors({.products = 0, .digits = 24}),
+         "splits_factors({.products = 0, .digits = 24}) needs a product at least, and 8 to 24 "
+         "digits"},
+        {plain().splits_factors({.products = 3, .digits = 25}),
+         "splits_factors({.products = 3, .digits = 25}) needs a product at least, and 8 to 24 "
+         "digits"},
+        {plain().storage(DType::f16).splits_factors({.products = 3, .digits = 21}),
+         "splits_factors() needs tensors of f32, which are the factors"},
         {plain().norm_wise(0.5), growth},
         {plain().norm_wise(-81.0), growth},
         {plain().norm_wise(HUGE_VAL), growth},
@@ -165,6 +173,7 @@ TEST_CASE("a mistake in a registration is said with its place and what is right"
          {plain().storage("x", DType::f16).storage(DType::f64),
           plain().storage("y", DType::f8e4m3).saturates(), plain().norm_wise(1.0),
           plain().storage(DType::f64).on_tensor_cores(),
+          plain().splits_factors({.products = 3, .digits = 21}),
           plain().storage(DType::bf16).on_tensor_cores()})
         CHECK(complaint_of({right}).empty());
     Registry empty;

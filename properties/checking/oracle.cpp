@@ -83,7 +83,10 @@ std::vector<Array<double>> levelled(std::vector<Array<double>> inputs) {
 
 Rounding rounding_of(const KernelDeclaration& kernel, DType computed) {
     Rounding rounding = Rounding::of(computed, kernel.arithmetic == Arithmetic::fast);
-    if (kernel.truncates_sums()) rounding = rounding.on_tensor_cores(kernel.multiplies_in_tf32());
+    if (const auto& split = kernel.split_factors; split)
+        rounding = rounding.in_pieces(split->products, split->digits);
+    else if (kernel.truncates_sums())
+        rounding = rounding.on_tensor_cores(kernel.multiplies_in_tf32());
     rounding.types_by_name = kernel.roundings;
     return rounding;
 }

@@ -135,6 +135,8 @@ TEST_CASE("a bound counts the roundings of the arithmetic that the kernel declar
         {dot, declared().on_tensor_cores(), two, 3 * f32},
         {dot, declared().storage(DType::f64).on_tensor_cores(), two, 4 * f64},
         {dot, declared().on_tensor_cores(), "n=1:data=x[0]=24.0009765625,w[0]=20", 0x1p-10},
+        {dot, declared().splits_factors({.products = 3, .digits = 21}),
+         "n=1:data=x[0]=24.0009765625,w[0]=20", 0x1p-21 + 4 * f32},
         {ratio, declared(), parts, 3 * f32},
         {ratio, declared().fast_math(), parts, 5 * f32},
         // A saved tensor is as coarse as its type, and whole numbers are exact. A reference that
