@@ -168,9 +168,10 @@ class LargeDraw {
         if (!copies || *copies < fewest_copies) return std::nullopt;
         LargeShape shape =
             large_shape(kernel_, *kernel_.on(row_.device), one, along, *copies, setting_);
+        // First, as a kernel need not know the workspace of what it does not support.
+        if (const auto why = why_unsupported(kernel_, shape)) return refuse(*why);
         if (!fits(shape, extent, demands))
             return refuse("more work, or memory, than a case may take");
-        if (const auto why = why_unsupported(kernel_, shape)) return refuse(*why);
         if (const auto why = why_law_fails(kernel_, one, along, values_)) {
             // A pass that breaks the law once is not asked again.
             lawless_.insert(&along);

@@ -11,6 +11,7 @@
 #include "harness/workers/pool.hpp"
 #include "kernels/grids.hpp"
 #include "properties/data/seeds.hpp"
+#include "properties/large/draw_large.hpp"
 #include "properties/large/plan.hpp"
 #include "properties/problems/generator.hpp"
 #include "properties/tests/devices.hpp"
@@ -163,6 +164,27 @@ TEST_CASE(
                 CHECK(most_elements(shrunk.smallest, false) > (is_unsigned ? 65535 : 32767));
         }
     }
+}
+
+TEST_CASE("the workspace is asked for problems alone that the kernel supports") {
+    const Kernel& relu = *Registry::instance().find_kernel("relu.forward/naive");
+    KernelDeclaration small{.operator_name = "relu", .pass_name = "forward"};
+    small.only_if("n below 100", [](const Problem& problem) { return problem.scalar("n") < 100; })
+        .workspace([](const Problem& problem) -> std::int64_t {
+            CHECK(problem.scalar("n") < 100);
+            return 0;
+        });
+    const Kernel of_small{.name = "relu.forward/small",
+                          .op = relu.op,
+                          .pass = relu.pass,
+                          .by_device = {{"cpu", &small}}};
+    Row row = row_of("relu.forward/naive", "cpu");
+    row.kernel = &of_small;
+    const ProblemGenerator generator(*relu.op, *relu.pass, small,
+                                     {.budget = {.multiply_adds = 0x1p14}});
+    const Suite::Draw draw = draw_large(row, generator, ValueKind::integers, 1, 0, 16);
+    CHECK_FALSE(draw.drawn);
+    CHECK(draw.why_none.find("needs n below 100") != std::string::npos);
 }
 
 TEST_CASE("every registered kernel is right on what is large for offsets of 16 bits") {
