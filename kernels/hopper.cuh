@@ -188,6 +188,7 @@ __device__ void wait_for_products_but() {
 #define GRADVERIFY_SUMS_8(I)                                                                   \
     "+f"(s.at[I]), "+f"(s.at[I + 1]), "+f"(s.at[I + 2]), "+f"(s.at[I + 3]), "+f"(s.at[I + 4]), \
         "+f"(s.at[I + 5]), "+f"(s.at[I + 6]), "+f"(s.at[I + 7])
+#define GRADVERIFY_NAMES_8 "%0, %1, %2, %3, %4, %5, %6, %7"
 #define GRADVERIFY_SUMS_32(I)                                                  \
     GRADVERIFY_SUMS_8(I), GRADVERIFY_SUMS_8(I + 8), GRADVERIFY_SUMS_8(I + 16), \
         GRADVERIFY_SUMS_8(I + 24)
@@ -221,18 +222,20 @@ __device__ void wait_for_products_but() {
                       "; }" : GRADVERIFY_SUMS_##COUNT(0) : "l"(a),                               \
                       "l"(b), "n"(a_transposed ? 1 : 0), "n"(b_transposed ? 1 : 0), "r"(adds))
 #define GRADVERIFY_PRODUCT_OF(TYPE)                                        \
-    if constexpr (columns == 64)                                           \
+    if constexpr (columns == 16)                                           \
+        GRADVERIFY_PRODUCT("16", 8, TYPE, "8", "9", "10", "11", "12");     \
+    else if constexpr (columns == 64)                                      \
         GRADVERIFY_PRODUCT("64", 32, TYPE, "32", "33", "34", "35", "36");  \
     else if constexpr (columns == 128)                                     \
         GRADVERIFY_PRODUCT("128", 64, TYPE, "64", "65", "66", "67", "68"); \
     else                                                                   \
         GRADVERIFY_PRODUCT("256", 128, TYPE, "128", "129", "130", "131", "132")
-/// Begins s += a b, or s = a b unless it `adds`, of 64 x 16 and 16 x `columns` elements, 64, 128 or
-/// 256. The rows of a factor in shared memory are those of a and the columns of b, or go along the
-/// sum if it is `_transposed`.
+/// Begins s += a b, or s = a b unless it `adds`, of 64 x 16 and 16 x `columns` elements, 16, 64,
+/// 128 or 256. The rows of a factor in shared memory are those of a and the columns of b, or go
+/// along the sum if it is `_transposed`.
 template <class T, bool a_transposed, bool b_transposed, int columns>
 __device__ void begin_product(SumsOf<columns>& s, std::uint64_t a, std::uint64_t b, int adds = 1) {
-    static_assert(columns == 64 || columns == 128 || columns == 256);
+    static_assert(columns == 16 || columns == 64 || columns == 128 || columns == 256);
     if constexpr (std::is_same_v<T, __half>) {
         GRADVERIFY_PRODUCT_OF("f16");
     } else {
@@ -244,6 +247,7 @@ __device__ void begin_product(SumsOf<columns>& s, std::uint64_t a, std::uint64_t
 #undef GRADVERIFY_NAMES_128
 #undef GRADVERIFY_NAMES_64
 #undef GRADVERIFY_NAMES_32
+#undef GRADVERIFY_NAMES_8
 #undef GRADVERIFY_SUMS_128
 #undef GRADVERIFY_SUMS_64
 #undef GRADVERIFY_SUMS_32

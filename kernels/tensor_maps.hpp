@@ -39,11 +39,13 @@ Function* driver_function(const char* name) {
     return reinterpret_cast<Function*>(function);
 }
 
-/// A tensor whose axes lie one in the other, without gaps.
+/// A tensor whose axes lie one in the other, without gaps, or, where `apart` has a number, so many
+/// elements apart.
 template <class T, std::size_t rank>
 struct Tensor {
     const T* data;
     std::array<long long, rank> sizes;
+    std::array<long long, rank> apart = {};
 
     void* address() const { return const_cast<T*>(data); }
     std::array<cuuint64_t, rank> dimensions() const {
@@ -54,7 +56,12 @@ struct Tensor {
     std::array<cuuint64_t, rank> strides() const {
         std::array<cuuint64_t, rank> all{};
         cuuint64_t bytes = sizeof(T);
-        for (std::size_t i = 0; i < rank; ++i) all[i] = bytes *= static_cast<cuuint64_t>(sizes[i]);
+        for (std::size_t i = 0; i < rank; ++i) {
+            bytes *= static_cast<cuuint64_t>(sizes[i]);
+            if (i + 1 < rank && apart[i + 1] > 0)
+                bytes = static_cast<cuuint64_t>(apart[i + 1]) * sizeof(T);
+            all[i] = bytes;
+        }
         return all;
     }
 };

@@ -108,7 +108,7 @@ def kernels_of(gradverify, name, variants):
             if any(fnmatch.fnmatch(kernel.split("/")[1], glob) for glob in variants)]  # fmt: skip
 
 
-def ours(gradverify, name, variants):
+def ours(gradverify, name, variants, problems):
     """Seconds by kernel and problem, from `bench`."""
     kernels = kernels_of(gradverify, name, variants)
     if not kernels:
@@ -117,7 +117,7 @@ def ours(gradverify, name, variants):
         command = [gradverify, "bench", *kernels, "--device", "cuda", "--no-verify",
                    "--data", "decimals", "--graph", "--repetitions", "20",
                    "--json", file.name]  # fmt: skip
-        for p in PROBLEMS:
+        for p in problems:
             command += ["--problem", text_of(p)]
         subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
         lines = [json.loads(line) for line in file]
@@ -135,6 +135,8 @@ def main():
     parser.add_argument("gradverify", help="the executable")
     parser.add_argument("--types", nargs="+", default=list(TYPES), choices=list(TYPES))
     parser.add_argument("--passes", nargs="+", default=PASSES, choices=PASSES)
+    parser.add_argument("--problems", nargs="+", type=int, default=range(1, len(PROBLEMS) + 1),
+                        help="their numbers, from 1 on")  # fmt: skip
     parser.add_argument("--variants", nargs="+", default=["*"], help="globs of our kernels' names")
     parser.add_argument("--verify", action="store_true")
     a = parser.parse_args()
@@ -145,8 +147,9 @@ def main():
     print("| --- | --- | --- | ---: | ---: | ---: | --- |")
     ratios = {}
     for name in a.passes:
-        timed = ours(a.gradverify, name, a.variants)
-        for index, p in enumerate(PROBLEMS):
+        timed = ours(a.gradverify, name, a.variants, [PROBLEMS[i - 1] for i in a.problems])
+        for number in a.problems:
+            p = PROBLEMS[number - 1]
             for type_name in a.types:
                 if name == "grad_bias" and type_name == "tf32":
                     continue
@@ -161,7 +164,7 @@ def main():
                     continue
                 best = min(mine, key=lambda l: l["seconds"])
                 ratio = theirs / best["seconds"]
-                ratios.setdefault((type_name, index < LARGE), []).append(ratio)
+                ratios.setdefault((type_name, number <= LARGE), []).append(ratio)
                 word = ""
                 if a.verify:
                     word = ", verified" if verify(a.gradverify, best["kernel"], p) else ", FAILED"

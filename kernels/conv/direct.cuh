@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "harness/kernel.hpp"
+#include "kernels/conv/geometry.cuh"
 #include "kernels/element.cuh"
 #include "kernels/grids.cuh"
 
@@ -79,14 +80,6 @@ DirectGeometry direct_geometry(const Parameters& p, const TensorView& image,
                                      .padding = of.padding_left};
     }
     return g;
-}
-
-/// Positions of a filter along an axis.
-template <class Axis>
-long long positions_along(const Axis& axis) {
-    const long long padded = axis.in + axis.padding_left + axis.padding_right;
-    const long long reach = (axis.filter - 1) * axis.dilation + 1;
-    return padded < reach ? 0 : (padded - reach) / axis.stride + 1;
 }
 
 /// What products in tiles cost: a block's threads for each 16 terms of a sum; small results usually

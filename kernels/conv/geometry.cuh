@@ -7,6 +7,14 @@
 
 namespace gradverify::conv {
 
+/// Positions of a filter along an axis.
+template <class Axis>
+long long positions_along(const Axis& axis) {
+    const long long padded = axis.in + axis.padding_left + axis.padding_right;
+    const long long reach = (axis.filter - 1) * axis.dilation + 1;
+    return padded < reach ? 0 : (padded - reach) / axis.stride + 1;
+}
+
 struct DeviceAxis {
     long long in, filter, stride, dilation, padding, out;
 

@@ -10,9 +10,12 @@
 //   grad_input   dx: pixels of dx by channels, over taps and features of dy; pixels of one residue
 //                modulo the stride are reached by the same taps, and are a part of their own
 //   grad_weight  dw: features by taps and channels, over pixels of y
+//
+// A factor may come in pieces, tensors that add up to it; then products of pieces are summed.
 #pragma once
 
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/conv/geometry.cuh"
 #include "kernels/element.cuh"
@@ -31,14 +34,27 @@ constexpr int multiplying = 32 * multiplying_warps, threads = multiplying + 128;
 constexpr int copying_registers = 40, multiplying_registers = 232;  ///< of a thread
 constexpr CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
 
-/// A block's part of the result. A warpgroup has `tall` times 64 rows, and all columns or, with
-/// `beside`, half of them.
-template <int width_, int tall_, int blocks_, bool beside = false>
+/// Of how many pieces a factor is, and which products of one's pieces with the other's count: those
+/// of three bfloat16 are left out that are less than 2^-24 of the factors' product.
+template <int pieces_>
+struct Pieces {
+    static_assert(pieces_ == 1 || pieces_ == 3);
+    static constexpr int count = pieces_, products = pieces_ == 1 ? 1 : 6;
+
+    /// Pieces are numbered from the greatest on; two bits a product: 0 2, 1 1, 2 0, 0 1, 1 0, 0 0.
+    __device__ static int of_a(int product) { return count == 1 ? 0 : 0x124 >> 2 * product & 3; }
+    __device__ static int of_b(int product) { return count == 1 ? 0 : 0x046 >> 2 * product & 3; }
+};
+
+/// A block's part of the result. A warpgroup has `tall` times 64 rows, and all columns, the first
+/// `used`, or, with `beside`, half of them.
+template <int width_, int tall_, int blocks_, bool beside = false, int used = width_>
 struct Tile {
     static constexpr int width = width_, tall = tall_;
+    static constexpr bool are_beside = beside;
     static constexpr int height = 64 * tall * (beside ? 1 : groups);
     static constexpr int blocks = blocks_;  ///< of a cluster, one below the other
-    static constexpr int columns = beside ? width / groups : width;  ///< of a warpgroup
+    static constexpr int columns = beside ? width / groups : used;  ///< of a warpgroup
     static constexpr int a_bytes = height * row_bytes, b_bytes = width * row_bytes;
     /// As many as fit in 200 of the 227 KiB that a block may have.
     static constexpr int stages = 200 * 1024 / (a_bytes + b_bytes);
@@ -194,21 +210,39 @@ __device__ void load_windows(void* to, const CUtensorMap& image, int channel, co
                                  corner.image, right, down, filled);
 }
 
+constexpr int most_parts = 4;  ///< of a result
+
 /// Pixels of a result by its channels; w, then h.
+template <class Pieces>
 struct PixelProduct {
-    CUtensorMap image, filter;
+    CUtensorMap image[Pieces::count];
     ProductAxis axes[2];
     int pixels;                ///< of all images
-    int chunks;                ///< of 64 channels that are summed over
     void* first;               ///< of the result
     long long image_stride;    ///< of the result, in elements
     unsigned clusters_before;  ///< tiles of clusters that are other parts'
+};
 
-    __device__ int steps() const { return axes[0].taps * axes[1].taps * chunks; }
+/// The parts of a result: one of y, and of dx one for each residue.
+template <class Pieces_>
+struct PixelParts {
+    using Pieces = Pieces_;
+    PixelProduct<Pieces> of[most_parts];
+    CUtensorMap filter[Pieces::count];
+    int count;
+    unsigned clusters;         ///< tiles of clusters in all
+    int chunks;                ///< of 64 channels that are summed over
+    int channels;              ///< of the result
+    long long channel_stride;  ///< of the result, in elements
+    const void* bias;          ///< one for each channel, or null
+
+    __device__ int steps(const PixelProduct<Pieces>& part) const {
+        return part.axes[0].taps * part.axes[1].taps * chunks * Pieces::products;
+    }
 };
 
 /// `by_features`: the result's channels are the filter's outermost axis, else its innermost.
-template <class T, bool by_features, class Tile>
+template <class T, class Pieces, bool by_features, class Tile>
 struct PixelFactors {
     using Element = T;
     static constexpr bool a_transposed = false, b_transposed = !by_features;
@@ -216,13 +250,16 @@ struct PixelFactors {
     static constexpr int share = (by_features ? Tile::width : deep) / Tile::blocks;
     static constexpr int copies = 1 + (by_features ? 1 : Tile::width / 64);
 
-    const PixelProduct& part;
+    const PixelParts<Pieces>& parts;
+    const PixelProduct<Pieces>& part;
     Corner corner;
     int column, begin;
-    int along = 0, x = 0, y = 0;  ///< the channels that are summed over, and the tap
+    int product = 0, along = 0, x = 0, y = 0;  ///< along channels that are summed over; the tap
 
-    __device__ PixelFactors(const PixelProduct& of, int row, int first_column, int rank)
-        : part(of),
+    __device__ PixelFactors(const PixelParts<Pieces>& all, const PixelProduct<Pieces>& of, int row,
+                            int first_column, int rank)
+        : parts(all),
+          part(of),
           corner(of.axes, PixelPlace(of.axes, row)),
           column(first_column),
           begin(rank * share) {}
@@ -230,36 +267,29 @@ struct PixelFactors {
     __device__ void load(int copy, unsigned char* a, unsigned char* b, hopper::Barrier& filled) {
         const ProductAxis &w = part.axes[0], &h = part.axes[1];
         if (copy == 0) {
-            load_windows<1>(a, part.image, along, corner, w.first_offset + x * w.offset_step,
-                            h.first_offset + y * h.offset_step, filled);
+            load_windows<1>(a, part.image[Pieces::of_a(product)], along, corner,
+                            w.first_offset + x * w.offset_step, h.first_offset + y * h.offset_step,
+                            filled);
             return;
         }
         const int tap_x = w.first_tap + x * w.tap_step, tap_y = h.first_tap + y * h.tap_step;
+        const CUtensorMap& filter = parts.filter[Pieces::of_b(product)];
         if constexpr (by_features)
-            hopper::load_box_for(Tile::all_blocks, b + begin * row_bytes, part.filter, along, tap_x,
+            hopper::load_box_for(Tile::all_blocks, b + begin * row_bytes, filter, along, tap_x,
                                  tap_y, column + begin, filled);
         else
             hopper::load_box_for(Tile::all_blocks, b + (copy - 1) * box_bytes + begin * row_bytes,
-                                 part.filter, column + (copy - 1) * 64, tap_x, tap_y, along + begin,
+                                 filter, column + (copy - 1) * 64, tap_x, tap_y, along + begin,
                                  filled);
     }
     __device__ void advance() {
-        along += deep;
-        if (along < part.chunks * deep) return;
+        if (++product < Pieces::products) return;
+        product = 0, along += deep;
+        if (along < parts.chunks * deep) return;
         along = 0;
         if (++x < part.axes[0].taps) return;
         x = 0, ++y;
     }
-};
-
-/// The parts of a result: one of y, and of dx one for each residue.
-struct PixelParts {
-    static constexpr int most = 4;
-    PixelProduct of[most];
-    int count;
-    unsigned clusters;  ///< tiles of clusters in all
-    int channels;       ///< of the result, a multiple of 8
-    const void* bias;   ///< one for each channel, or null
 };
 
 template <class T>
@@ -286,61 +316,105 @@ __device__ inline void transpose_in_quad(unsigned (&words)[4]) {
         }
 }
 
-/// Four threads hold 32 columns of a row in pairs; each stores 8 of them that lie side by side.
-template <class T, class Tile>
-__device__ void store_pixels(const PixelParts& parts, const PixelProduct& part,
-                             const typename Tile::Sums (&sums)[Tile::tall], int row, int column) {
-    static_assert(Tile::columns == Tile::width);
+/// Calls `use(half, row)` for each row that the thread has sums of.
+template <class Tile, class Use>
+__device__ void for_rows_of_sums(int row, Use use) {
+#pragma unroll
+    for (int half = 0; half < 2 * Tile::tall; ++half)
+        use(half, row + Tile::first_row() + half / 2 * 64 + row_of_sums(half % 2));
+}
+
+/// A result of halves, whose channels are a multiple of 8 and lie side by side. Four threads hold
+/// 32 columns of a row in pairs; each stores 8 of them. Of fewer columns each stores its pairs.
+template <class T, class Tile, class Parts>
+__device__ void store_row(const Parts& parts, const typename Tile::Sums& sums, int half, T* to,
+                          bool is_there, int column) {
     const int lane = static_cast<int>(threadIdx.x) % 4;
     const auto* const bias = static_cast<const T*>(parts.bias);
+    const auto pair_of = [&](int pair) {
+        const int at = column_of_sums(pair);
+        const float* const two = sums.at + pair * 4 + half % 2 * 2;
+        const bool has_bias = bias != nullptr && column + at < parts.channels;
+        return has_bias ? packed<T>(two[0] + static_cast<float>(bias[column + at]),
+                                    two[1] + static_cast<float>(bias[column + at + 1]))
+                        : packed<T>(two[0], two[1]);
+    };
+    if constexpr (Tile::columns < 32) {
 #pragma unroll
-    for (int half = 0; half < 2 * Tile::tall; ++half) {
-        const int r = row + Tile::first_row() + half / 2 * 64 + row_of_sums(half % 2);
-        const PixelPlace place(part.axes, r);
-        T* const to = static_cast<T*>(part.first) + place.image * part.image_stride +
-                      place.y * part.axes[1].pixel_stride + place.x * part.axes[0].pixel_stride;
-#pragma unroll
-        for (int first = 0; first < Tile::columns; first += 32) {
-            unsigned words[4];
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                const int at = first + column_of_sums(i);
-                const float* const two = sums[half / 2].at + (first / 8 + i) * 4 + half % 2 * 2;
-                const bool has_bias = bias != nullptr && column + at < parts.channels;
-                words[i] = has_bias ? packed<T>(two[0] + static_cast<float>(bias[column + at]),
-                                                two[1] + static_cast<float>(bias[column + at + 1]))
-                                    : packed<T>(two[0], two[1]);
-            }
-            transpose_in_quad(words);
-            const int at = column + first + lane * 8;
-            if (r < part.pixels && at < parts.channels)
-                *reinterpret_cast<uint4*>(to + at) =
-                    make_uint4(words[0], words[1], words[2], words[3]);
+        for (int pair = 0; pair < Tile::columns / 8; ++pair) {
+            const int at = column + column_of_sums(pair);
+            if (is_there && at < parts.channels)
+                *reinterpret_cast<unsigned*>(to + at) = pair_of(pair);
         }
+        return;
+    }
+#pragma unroll
+    for (int first = 0; first + 32 <= Tile::columns; first += 32) {
+        unsigned words[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) words[i] = pair_of(first / 8 + i);
+        transpose_in_quad(words);
+        const int at = column + first + lane * 8;
+        if (is_there && at < parts.channels)
+            *reinterpret_cast<uint4*>(to + at) = make_uint4(words[0], words[1], words[2], words[3]);
     }
 }
 
+/// A result of floats. Eight threads of a warp have pixels that follow each other.
+template <class Tile, class Parts>
+__device__ void store_row_of_floats(const Parts& parts, const typename Tile::Sums& sums, int half,
+                                    float* to, bool is_there, int column) {
+    const auto* const bias = static_cast<const float*>(parts.bias);
+    if (!is_there) return;
+#pragma unroll
+    for (int pair = 0; pair < Tile::columns / 8; ++pair)
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            const int at = column + column_of_sums(pair) + i;
+            if (at >= parts.channels) continue;
+            const float sum = sums.at[pair * 4 + half % 2 * 2 + i];
+            to[at * parts.channel_stride] = bias != nullptr ? sum + bias[at] : sum;
+        }
+}
+
+template <class Result, class Tile, class Parts>
+__device__ void store_pixels(const Parts& parts, const PixelProduct<typename Parts::Pieces>& part,
+                             const typename Tile::Sums (&sums)[Tile::tall], int row, int column) {
+    static_assert(!Tile::are_beside);
+    for_rows_of_sums<Tile>(row, [&](int half, int r) {
+        const PixelPlace place(part.axes, r);
+        Result* const to = static_cast<Result*>(part.first) + place.image * part.image_stride +
+                           place.y * part.axes[1].pixel_stride +
+                           place.x * part.axes[0].pixel_stride;
+        if constexpr (std::is_same_v<Result, float>)
+            store_row_of_floats<Tile>(parts, sums[half / 2], half, to, r < part.pixels, column);
+        else
+            store_row<Result, Tile>(parts, sums[half / 2], half, to, r < part.pixels, column);
+    });
+}
+
 /// Calls `use(part, row, column, steps)` for each tile of this block's.
-template <class Tile, class Use>
-__device__ void for_tiles_of_pixels(const PixelParts& parts, int rank, Use use) {
+template <class Tile, class Parts, class Use>
+__device__ void for_tiles_of_pixels(const Parts& parts, int rank, Use use) {
     const int across = (parts.channels + Tile::width - 1) / Tile::width;
     for (unsigned i = blockIdx.x / Tile::blocks; i < parts.clusters;
          i += gridDim.x / Tile::blocks) {
         int at = 0;
         while (at + 1 < parts.count && i >= parts.of[at + 1].clusters_before) ++at;
-        const PixelProduct& part = parts.of[at];
+        const auto& part = parts.of[at];
         const int cluster = static_cast<int>(i - part.clusters_before);
         use(part, (cluster / across * Tile::blocks + rank) * Tile::height,
-            cluster % across * Tile::width, part.steps());
+            cluster % across * Tile::width, parts.steps(part));
     }
 }
 
 /// **Grid** clusters, any number; `threads`. They go through all tiles, columns first.
-template <class T, bool by_features, class Tile>
+template <class T, class Result, class Pieces, bool by_features, class Tile>
 __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 1)
-    multiply_pixels(const __grid_constant__ PixelParts parts) {
+    multiply_pixels(const __grid_constant__ PixelParts<Pieces> parts) {
     extern __shared__ __align__(1024) unsigned char shared[];
-    using Factors = PixelFactors<T, by_features, Tile>;
+    using Factors = PixelFactors<T, Pieces, by_features, Tile>;
+    using Part = PixelProduct<Pieces>;
     const Ring<Tile> ring{shared};
     const int rank = static_cast<int>(hopper::rank_in_cluster());
     ring.begin_barriers();
@@ -349,17 +423,17 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
         hopper::keep_registers<copying_registers>();
         if (threadIdx.x < multiplying + 32)
             for_tiles_of_pixels<Tile>(
-                parts, rank, [&](const PixelProduct& part, int row, int column, int steps) {
-                    ring.copy(Factors(part, row, column, rank), first_step, steps);
+                parts, rank, [&](const Part& part, int row, int column, int steps) {
+                    ring.copy(Factors(parts, part, row, column, rank), first_step, steps);
                     first_step += steps;
                 });
     } else {
         hopper::take_registers<multiplying_registers>();
         for_tiles_of_pixels<Tile>(parts, rank,
-                                  [&](const PixelProduct& part, int row, int column, int steps) {
+                                  [&](const Part& part, int row, int column, int steps) {
                                       typename Tile::Sums sums[Tile::tall];
                                       ring.template multiply<Factors>(sums, first_step, steps);
-                                      store_pixels<T, Tile>(parts, part, sums, row, column);
+                                      store_pixels<Result, Tile>(parts, part, sums, row, column);
                                       first_step += steps;
                                   });
     }
@@ -369,31 +443,32 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
 // ---- features by taps and channels
 
 /// Over the pixels of y, in parts.
+template <class Pieces>
 struct FilterProduct {
-    CUtensorMap features, image;  ///< dy, as pixels by features, and x
-    ProductAxis axes[2];          ///< of y's pixels in x; w, then h
-    int chunks;                   ///< of 64 channels of x, for each tap
-    int k, c;                     ///< features and channels
-    int pixels, pixels_of_part;   ///< the latter a multiple of 64
-    float* sums;                  ///< parts, k, taps, c
+    CUtensorMap features[Pieces::count], image[Pieces::count];  ///< dy, pixels by features; x
+    ProductAxis axes[2];                                        ///< of y's pixels in x; w, then h
+    int chunks;                  ///< of 64 channels of x, for each tap
+    int k, c;                    ///< features and channels
+    int pixels, pixels_of_part;  ///< the latter a multiple of 64
+    float* sums;                 ///< parts, k, taps, c
 
     __device__ int taps() const { return axes[0].taps * axes[1].taps; }
 };
 
 /// A tile's columns are boxes of 64 channels of one tap, numbered tap by tap.
-template <class T, class Tile>
+template <class T, class Pieces, class Tile>
 struct FilterFactors {
     using Element = T;
     static constexpr bool a_transposed = true, b_transposed = true;
     static constexpr int share = deep / Tile::blocks;  ///< pixels that a block copies of a column
     static constexpr int copies_of_a = Tile::height / 64, copies = copies_of_a + Tile::width / 64;
 
-    const FilterProduct& product;
-    int pixel, begin;
+    const FilterProduct<Pieces>& product;
+    int pixel, begin, pieces = 0;     ///< which product of pieces is next
     int row_or_channel, right, down;  ///< of what this thread copies
 
-    __device__ FilterFactors(const FilterProduct& of, int first_pixel, int row, int first_box,
-                             int rank)
+    __device__ FilterFactors(const FilterProduct<Pieces>& of, int first_pixel, int row,
+                             int first_box, int rank)
         : product(of), pixel(first_pixel), begin(rank * share) {
         const int copy = static_cast<int>(threadIdx.x) % 32;
         // Behind the last box it is copied again, so that the product reads what was written.
@@ -408,24 +483,27 @@ struct FilterFactors {
 
     __device__ void load(int copy, unsigned char* a, unsigned char* b, hopper::Barrier& filled) {
         if (copy < copies_of_a)
-            hopper::load_tile(a + copy * box_bytes, product.features, row_or_channel, pixel,
-                              filled);
+            hopper::load_tile(a + copy * box_bytes, product.features[Pieces::of_a(pieces)],
+                              row_or_channel, pixel, filled);
         else
             load_windows<Tile::blocks>(
-                b + (copy - copies_of_a) * box_bytes + begin * row_bytes, product.image,
-                row_or_channel, Corner(product.axes, PixelPlace(product.axes, pixel + begin)),
-                right, down, filled);
+                b + (copy - copies_of_a) * box_bytes + begin * row_bytes,
+                product.image[Pieces::of_b(pieces)], row_or_channel,
+                Corner(product.axes, PixelPlace(product.axes, pixel + begin)), right, down, filled);
     }
-    __device__ void advance() { pixel += deep; }
+    __device__ void advance() {
+        if (++pieces < Pieces::products) return;
+        pieces = 0, pixel += deep;
+    }
 };
 
 /// **Grid** x: tiles of columns, then of rows, those of a cluster one after the other; y: parts of
 /// the pixels; `threads`.
-template <class T, class Tile>
+template <class T, class Pieces, class Tile>
 __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 1)
-    multiply_filters(const __grid_constant__ FilterProduct product) {
+    multiply_filters(const __grid_constant__ FilterProduct<Pieces> product) {
     extern __shared__ __align__(1024) unsigned char shared[];
-    using Factors = FilterFactors<T, Tile>;
+    using Factors = FilterFactors<T, Pieces, Tile>;
     const Ring<Tile> ring{shared};
     constexpr int boxes = Tile::width / 64;
     const int all_boxes = product.taps() * product.chunks, across = (all_boxes + boxes - 1) / boxes;
@@ -435,7 +513,7 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
     const int first_box = cluster % across * boxes;
     const int first = static_cast<int>(blockIdx.y) * product.pixels_of_part;
     const int end = min(first + product.pixels_of_part, product.pixels);
-    const int steps = (end - first + deep - 1) / deep;
+    const int steps = (end - first + deep - 1) / deep * Pieces::products;
     ring.begin_barriers();
     if (threadIdx.x >= multiplying) {
         hopper::keep_registers<copying_registers>();
@@ -445,9 +523,7 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
         hopper::take_registers<multiplying_registers>();
         typename Tile::Sums sums[Tile::tall];
         ring.template multiply<Factors>(sums, 0, steps);
-#pragma unroll
-        for (int half = 0; half < 2 * Tile::tall; ++half) {
-            const int r = row + Tile::first_row() + half / 2 * 64 + row_of_sums(half % 2);
+        for_rows_of_sums<Tile>(row, [&](int half, int r) {
             float* const to = product.sums + (static_cast<long long>(blockIdx.y) * product.k + r) *
                                                  product.taps() * product.c;
 #pragma unroll
@@ -459,19 +535,9 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
                 *reinterpret_cast<float2*>(to + box / product.chunks * product.c + channel) =
                     make_float2(two[0], two[1]);
             }
-        }
+        });
     }
     ring.end();
-}
-
-/// dw = the parts' sums, in their order.
-template <class T>
-__global__ void add_parts(const float* sums, T* dw, long long elements, int parts) {
-    for (long long i = thread_in_grid(); i < elements; i += threads_in_grid()) {
-        float sum = 0.0f;
-        for (int part = 0; part < parts; ++part) sum += sums[part * elements + i];
-        dw[i] = T(sum);
-    }
 }
 
 }  // namespace gradverify::conv::wgmma

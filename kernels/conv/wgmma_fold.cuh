@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors in the form that the products of wgmma.cuh take: channels last, a multiple of 8, each
+// element in pieces. An image of few channels is folded (space to depth): pixels that a step of the
+// window goes over become channels, and so do the taps along a row, as windows may overlap in
+// memory. A filter of 7x7 with stride 2 on 3 channels then is one of 4x1 with stride 1 on 64.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/conv/wgmma_launch.cuh"
+
+namespace gradverify::conv::wgmma {
+
+/// Where a tensor's elements lie; strides are in elements.
+template <class T>
+struct Strided {
+    T* first;
+    long long outer, channel, row, pixel;
+
+    static Strided of(const TensorView& view) {
+        return {view.as<T>(), view.stride(0), view.stride(1), view.stride(2), view.stride(3)};
+    }
+    __device__ T& at(long long i, int c, int y, int x) const {
+        return first[i * outer + c * channel + y * row + x * pixel];
+    }
+};
+
+constexpr int chunk = 8;  ///< channels that are written at once
+
+/// An image or a filter, and what it becomes: `rows` by `columns` places, each of which has the
+/// channels of `down` by `right` pixels, and zeros up to `padded`.
+struct Fold {
+    int channels, height, width;
+    int down, right, above, before;  ///< pixels of a place; padding that becomes pixels
+    int rows, columns, padded;
+
+    static Fold of(std::int64_t channels, std::int64_t height, std::int64_t width, int down = 1,
+                   int right = 1) {
+        const auto to_int = [](std::int64_t number) { return static_cast<int>(number); };
+        return {.channels = to_int(channels),
+                .height = to_int(height),
+                .width = to_int(width),
+                .down = down,
+                .right = right,
+                .above = 0,
+                .before = 0,
+                .rows = divided_up_to_int(height, down),
+                .columns = divided_up_to_int(width, right),
+                .padded = divided_up_to_int(channels * down * right, chunk) * chunk};
+    }
+
+    __host__ __device__ int places() const { return rows * columns; }
+
+    static constexpr int outside = 1 << 30;  ///< beyond any image
+    struct Pixel {
+        int channel, y, x;
+    };
+    /// What a place's channel is; beyond the image's it is a zero.
+    __device__ Pixel pixel(int row, int column, int channel) const {
+        Pixel at{channel, row * down - above, column * right - before};
+        if (channel >= channels) {
+            const int i = channel / channels;
+            at.channel = channel % channels;
+            at.y += i / right, at.x += i % right;
+            if (i >= down * right) at.y = outside;
+        }
+        return at;
+    }
+    __device__ bool has(const Pixel& at) const {
+        return at.y >= 0 && at.y < height && at.x >= 0 && at.x < width;
+    }
+    /// The offset of a pixel's first channel in the places of its image, or -1 where it is in none.
+    __device__ long long offset(int y, int x) const {
+        const int row = (y + above) / down, column = (x + before) / right;
+        if (row >= rows || column >= columns) return -1;
+        const int i = (y + above) % down * right + (x + before) % right;
+        return (static_cast<long long>(row) * columns + column) * padded + i * channels;
+    }
+};
+
+/// The number without what the greatest piece has of it; of no finite number nothing is left.
+__device__ inline float rest_of(float number, __nv_bfloat16 piece) {
+    const float rest = number - static_cast<float>(piece);
+    return isfinite(number) ? rest : 0.0f;
+}
+/// The nearest bfloat16, but no infinity for a finite number.
+__device__ inline __nv_bfloat16 greatest_piece(float number) {
+    constexpr float greatest = 3.3895314e38f;
+    const bool overflows = isfinite(number) && fabsf(number) > greatest;
+    return __nv_bfloat16(overflows ? copysignf(greatest, number) : number);
+}
+
+/// `pieces` times 16 bytes that add up to eight numbers, the greatest first.
+template <class T, int pieces>
+struct ChunkInPieces {
+    uint4 of[pieces];
+
+    __device__ explicit ChunkInPieces(const T (&numbers)[chunk])
+    requires(pieces == 1)
+    {
+        memcpy(of, numbers, sizeof of);
+    }
+    __device__ explicit ChunkInPieces(const float (&numbers)[chunk])
+    requires(pieces == 3)
+    {
+        T split[pieces][chunk];
+#pragma unroll
+        for (int i = 0; i < chunk; ++i) {
+            split[0][i] = greatest_piece(numbers[i]);
+            const float rest = rest_of(numbers[i], split[0][i]);
+            split[1][i] = T(rest);
+            split[2][i] = T(rest - static_cast<float>(split[1][i]));
+        }
+        memcpy(of, split, sizeof of);
+    }
+};
+
+/// What a block of `fold` moves at once: some channels of some places, both powers of two. A thread
+/// reads `each` numbers of a place and writes the pieces of as many channels, side by side.
+struct FoldTile {
+    static constexpr int threads = 256, each = chunk, all = threads * each, most_channels = 64;
+    int channels, places;
+
+    explicit FoldTile(const Fold& of) : channels(chunk) {
+        while (channels < of.padded && channels < most_channels) channels *= 2;
+        places = all / channels;
+    }
+};
+
+/// **Grid** any number of blocks of FoldTile::threads. `to`: pieces, `outer`, rows, columns, padded
+/// channels. Tiles are read channel by channel, and written place by place.
+template <class T, int pieces, class From>
+__global__ void fold(Strided<const From> from, Fold of, int outer, T* to, FoldTile tile) {
+    __shared__ From numbers[FoldTile::all + FoldTile::most_channels];  // by channel, and one more
+    __shared__ Fold::Pixel pixels[FoldTile::most_channels];  // of channels, from a place's first
+    const int thread = static_cast<int>(threadIdx.x), pitch = tile.places + 1;
+    const int all_places = outer * of.places();
+    const long long piece_stride = static_cast<long long>(all_places) * of.padded;
+    const int across = (of.padded + tile.channels - 1) / tile.channels;
+    const long long tiles = static_cast<long long>(all_places - 1) / tile.places * across + across;
+    const int place = thread % tile.places, first_read = thread / tile.places;
+    const int chunks = tile.channels / chunk, place_written = thread / chunks;
+    const int channel_written = thread % chunks * chunk;
+    for (long long i = blockIdx.x; i < tiles; i += gridDim.x) {
+        const int first = static_cast<int>(i / across) * tile.places, here = first + place;
+        const int first_channel = static_cast<int>(i % across) * tile.channels;
+        if (thread < tile.channels) pixels[thread] = of.pixel(0, 0, first_channel + thread);
+        __syncthreads();
+        const int column = here % of.columns, row = here / of.columns % of.rows;
+        const int image = here / of.places();
+        From read[FoldTile::each];
+#pragma unroll
+        for (int j = 0; j < FoldTile::each; ++j) {
+            Fold::Pixel at = pixels[first_read + j * (FoldTile::threads / tile.places)];
+            at.y += row * of.down, at.x += column * of.right;
+            read[j] = here < all_places && of.has(at) ? from.at(image, at.channel, at.y, at.x)
+                                                      : From(0.0f);
+        }
+#pragma unroll
+        for (int j = 0; j < FoldTile::each; ++j)
+            numbers[(first_read + j * (FoldTile::threads / tile.places)) * pitch + place] = read[j];
+        __syncthreads();
+        if (first + place_written >= all_places || first_channel + channel_written >= of.padded)
+            continue;
+        From side_by_side[chunk];
+#pragma unroll
+        for (int c = 0; c < chunk; ++c)
+            side_by_side[c] = numbers[(channel_written + c) * pitch + place_written];
+        const ChunkInPieces<T, pieces> split(side_by_side);
+        T* const there = to + static_cast<long long>(first + place_written) * of.padded +
+                         first_channel + channel_written;
+#pragma unroll
+        for (int piece = 0; piece < pieces; ++piece)
+            *reinterpret_cast<uint4*>(there + piece * piece_stride) = split.of[piece];
+    }
+}
+
+/// The image whose places are given. **Grid** a thread for each pixel, and loops.
+template <class T>
+__global__ void unfold(const T* places, Fold of, int outer, Strided<T> to) {
+    const long long pixels = static_cast<long long>(outer) * of.height * of.width;
+    for (long long i = thread_in_grid(); i < pixels; i += threads_in_grid()) {
+        const int pixel = static_cast<int>(i), x = pixel % of.width;
+        const int y = pixel / of.width % of.height, image = pixel / of.width / of.height;
+        const long long offset = of.offset(y, x);
+        const T* const from = places + static_cast<long long>(image) * of.places() * of.padded;
+        for (int c = 0; c < of.channels; ++c)
+            to.at(image, c, y, x) = offset < 0 ? T(0.0f) : from[offset + c];
+    }
+}
+
+/// The filter's gradient, from sums of launch_sums_of_filter. **Grid** a thread for each sum, and
+/// loops.
+template <class T>
+__global__ void add_parts(const float* sums, int parts, Fold of, int features, Strided<T> dw) {
+    const long long in_part = static_cast<long long>(features) * of.places() * of.padded;
+    for (long long i = thread_in_grid(); i < in_part; i += threads_in_grid()) {
+        const int channel = static_cast<int>(i % of.padded);
+        const long long place = i / of.padded;
+        const Fold::Pixel at = of.pixel(static_cast<int>(place / of.columns % of.rows),
+                                        static_cast<int>(place % of.columns), channel);
+        if (!of.has(at)) continue;
+        float sum = 0.0f;
+        for (int part = 0; part < parts; ++part) sum += sums[part * in_part + i];
+        dw.at(place / of.places(), at.channel, at.y, at.x) = T(sum);
+    }
+}
+
+// ---- on the host
+
+constexpr int most_channels = 16;  ///< of an image that is folded
+
+/// A call's tensors as they become, and the problems that their products are.
+struct Folds {
+    Fold image, filter, features;
+    int taps;  ///< along a row that become channels
+    Parameters windows, places;
+
+    static bool folds(const Parameters& p) {
+        return p.w().dilation == 1 && p.h().dilation == 1 && p.c <= most_channels &&
+               p.c * p.w().stride * p.h().stride <= 64;
+    }
+    /// Of a problem of reads_windows_of_image or of _features.
+    explicit Folds(const Parameters& p) : windows(p), places(p) {
+        const bool few = folds(p);
+        const int down = few ? to_int(p.h().stride) : 1, right = few ? to_int(p.w().stride) : 1;
+        const int height = forward_axis(p.h()).pixels, width = forward_axis(p.w()).pixels;
+        filter = Fold::of(p.c, p.h().filter, p.w().filter, down, right);
+        image = Fold::of(p.c, p.h().in, p.w().in, down, right);
+        features = Fold::of(p.k, height, width, 1, 1);
+        taps = few ? filter.columns : 1;
+        windows.c = taps * image.padded;
+        if (!few) return;
+        image.above = to_int(p.h().padding_left), image.before = to_int(p.w().padding_left);
+        image.rows = height + filter.rows - 1, image.columns = width + filter.columns - 1;
+        places.c = image.padded;
+        places.axes[0] = {.in = image.rows, .filter = filter.rows};
+        places.axes[1] = {.in = image.columns, .filter = filter.columns};
+        windows.axes[0] = places.axes[0];
+        windows.axes[1] = {.in = width, .filter = 1};
+    }
+
+  private:
+    static int to_int(std::int64_t number) { return static_cast<int>(number); }
+};
+
+/// A tensor that was folded.
+template <class T, class Pieces>
+struct Folded {
+    Fold fold;
+    long long outer;
+    T* first;
+
+    static long long elements(const Fold& of, long long outer) {
+        return outer * of.places() * of.padded;
+    }
+    /// Windows of so many places along a row.
+    Images<T, Pieces> windows(int taps) const {
+        Images<T, Pieces> all;
+        const long long place = fold.padded, row = place * fold.columns;
+        for (int piece = 0; piece < Pieces::count; ++piece)
+            all[static_cast<std::size_t>(piece)] = {
+                first + piece * elements(fold, outer),
+                {taps * place, fold.columns - taps + 1, fold.rows, outer},
+                {0, place, row, row * fold.rows}};
+        return all;
+    }
+};
+
+template <class T>
+void launch_add_parts(const float* sums, int parts, const Fold& filter, const TensorView& dw,
+                      cudaStream_t stream) {
+    const long long all = dw.size(0) * filter.places() * filter.padded;
+    add_parts<<<blocks_of_loop(all, 256), 256, 0, stream>>>(
+        sums, parts, filter, static_cast<int>(dw.size(0)), Strided<T>::of(dw));
+}
+
+/// Hands out parts of a workspace; of none, it counts the bytes.
+class Space {
+  public:
+    explicit Space(void* first = nullptr) : first_(static_cast<unsigned char*>(first)) {}
+    std::int64_t bytes() const { return bytes_; }
+
+    template <class T>
+    T* take(std::int64_t elements) {
+        auto* const taken = first_ == nullptr ? nullptr : reinterpret_cast<T*>(first_ + bytes_);
+        bytes_ += divided_up(elements * static_cast<std::int64_t>(sizeof(T)), 256) * 256;
+        return taken;
+    }
+
+  private:
+    unsigned char* first_;
+    std::int64_t bytes_ = 0;
+};
+
+}  // namespace gradverify::conv::wgmma
