@@ -25,7 +25,8 @@ std::vector<std::string> floating_tensors_of(const Operator& op, const PassSpec&
 /// Of the numbers that are rounded on the way.
 int exact_bits_of_factors(const KernelDeclaration& kernel) {
     int bits = kernel.multiplies_in_tf32() ? tf32_exact_bits : traits_of(DType::f64).exact_bits;
-    if (kernel.split_factors) bits = std::min(bits, kernel.split_factors->digits);
+    // The greatest pieces' products alone may add up to a little more than the sum.
+    if (kernel.split_factors) bits = std::min({bits, kernel.split_factors->digits, 23});
     for (const auto& [number, dtype] : kernel.roundings)
         bits = std::min(bits, traits_of(dtype).exact_bits);
     return bits;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv.grad_bias/one_launch: as fast as dy can be read. All blocks leave sums of some pixels for
-// each channel; once the whole grid has, a warp for each channel adds them up, always in the same
-// order.
+// conv.grad_bias/one_launch: about as fast as dy can be read, where its planes are large. All
+// blocks leave sums of some pixels for each channel; once the whole grid has, a warp for each
+// channel adds them up, always in the same order.
 #include <algorithm>
 #include <stdexcept>
 #include <type_traits>

@@ -42,8 +42,12 @@ struct Pieces {
     static constexpr int count = pieces_, products = pieces_ == 1 ? 1 : 6;
 
     /// Pieces are numbered from the greatest on; two bits a product: 0 2, 1 1, 2 0, 0 1, 1 0, 0 0.
-    __device__ static int of_a(int product) { return count == 1 ? 0 : 0x124 >> 2 * product & 3; }
-    __device__ static int of_b(int product) { return count == 1 ? 0 : 0x046 >> 2 * product & 3; }
+    __device__ static int of_a(int product) {
+        return count == 1 ? 0 : (0x124 >> (2 * product)) & 3;
+    }
+    __device__ static int of_b(int product) {
+        return count == 1 ? 0 : (0x046 >> (2 * product)) & 3;
+    }
 };
 
 /// A block's part of the result. A warpgroup has `tall` times 64 rows, and all columns, the first
@@ -512,8 +516,8 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
     const int row = (cluster / across * Tile::blocks + rank) * Tile::height;
     const int first_box = cluster % across * boxes;
     const int first = static_cast<int>(blockIdx.y) * product.pixels_of_part;
-    const int end = min(first + product.pixels_of_part, product.pixels);
-    const int steps = (end - first + deep - 1) / deep * Pieces::products;
+    const int pixels = min(product.pixels_of_part, product.pixels - first);
+    const int steps = (pixels + deep - 1) / deep * Pieces::products;
     ring.begin_barriers();
     if (threadIdx.x >= multiplying) {
         hopper::keep_registers<copying_registers>();

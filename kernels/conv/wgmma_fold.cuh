@@ -190,40 +190,43 @@ __global__ void unfold(const T* places, Fold of, int outer, Strided<T> to) {
     }
 }
 
-/// The filter's gradient, from sums of launch_sums_of_filter. **Grid** a thread for each sum, and
-/// loops.
+/// The filter's gradient, from sums of launch_sums_of_filter. **Grid** x: a thread for each sum of
+/// a feature; y: features; both loop.
 template <class T>
 __global__ void add_parts(const float* sums, int parts, Fold of, int features, Strided<T> dw) {
-    const long long in_part = static_cast<long long>(features) * of.places() * of.padded;
-    for (long long i = thread_in_grid(); i < in_part; i += threads_in_grid()) {
-        const int channel = static_cast<int>(i % of.padded);
-        const long long place = i / of.padded;
-        const Fold::Pixel at = of.pixel(static_cast<int>(place / of.columns % of.rows),
-                                        static_cast<int>(place % of.columns), channel);
-        if (!of.has(at)) continue;
-        float sum = 0.0f;
-        for (int part = 0; part < parts; ++part) sum += sums[part * in_part + i];
-        dw.at(place / of.places(), at.channel, at.y, at.x) = T(sum);
-    }
+    const int in_feature = of.places() * of.padded;
+    const long long in_part = static_cast<long long>(features) * in_feature;
+    for (int feature = static_cast<int>(blockIdx.y); feature < features;
+         feature += static_cast<int>(gridDim.y))
+        for (int i = static_cast<int>(thread_in_grid()); i < in_feature;
+             i += static_cast<int>(threads_in_grid())) {
+            const int place = i / of.padded;
+            const Fold::Pixel at = of.pixel(place / of.columns, place % of.columns, i % of.padded);
+            if (!of.has(at)) continue;
+            const float* from = sums + static_cast<long long>(feature) * in_feature + i;
+            float sum = 0.0f;
+            for (int part = 0; part < parts; ++part, from += in_part) sum += *from;
+            dw.at(feature, at.channel, at.y, at.x) = T(sum);
+        }
 }
 
 // ---- on the host
 
-constexpr int most_channels = 16;  ///< of an image that is folded
+constexpr int most_channels_folded = 16;  ///< of an image that is folded
 
 /// A call's tensors as they become, and the problems that their products are.
 struct Folds {
     Fold image, filter, features;
     int taps;  ///< along a row that become channels
+    bool few;  ///< channels, so that the image is folded
     Parameters windows, places;
 
-    static bool folds(const Parameters& p) {
-        return p.w().dilation == 1 && p.h().dilation == 1 && p.c <= most_channels &&
+    static bool has_few(const Parameters& p) {
+        return p.w().dilation == 1 && p.h().dilation == 1 && p.c <= most_channels_folded &&
                p.c * p.w().stride * p.h().stride <= 64;
     }
     /// Of a problem of reads_windows_of_image or of _features.
-    explicit Folds(const Parameters& p) : windows(p), places(p) {
-        const bool few = folds(p);
+    explicit Folds(const Parameters& p) : few(has_few(p)), windows(p), places(p) {
         const int down = few ? to_int(p.h().stride) : 1, right = few ? to_int(p.w().stride) : 1;
         const int height = forward_axis(p.h()).pixels, width = forward_axis(p.w()).pixels;
         filter = Fold::of(p.c, p.h().filter, p.w().filter, down, right);
@@ -255,7 +258,8 @@ struct Folded {
     static long long elements(const Fold& of, long long outer) {
         return outer * of.places() * of.padded;
     }
-    /// Windows of so many places along a row.
+    /// Windows of so many places along a row. Where they overlap, a stride is less than the axis in
+    /// it is long, which the driver's documents do not foresee and its checks allow.
     Images<T, Pieces> windows(int taps) const {
         Images<T, Pieces> all;
         const long long place = fold.padded, row = place * fold.columns;
@@ -263,7 +267,7 @@ struct Folded {
             all[static_cast<std::size_t>(piece)] = {
                 first + piece * elements(fold, outer),
                 {taps * place, fold.columns - taps + 1, fold.rows, outer},
-                {0, place, row, row * fold.rows}};
+                {0, taps == fold.columns ? 0 : place, row, row * fold.rows}};
         return all;
     }
 };
@@ -271,9 +275,10 @@ struct Folded {
 template <class T>
 void launch_add_parts(const float* sums, int parts, const Fold& filter, const TensorView& dw,
                       cudaStream_t stream) {
-    const long long all = dw.size(0) * filter.places() * filter.padded;
-    add_parts<<<blocks_of_loop(all, 256), 256, 0, stream>>>(
-        sums, parts, filter, static_cast<int>(dw.size(0)), Strided<T>::of(dw));
+    const auto features = static_cast<int>(dw.size(0));
+    const dim3 grid(blocks_of_loop(filter.places() * filter.padded, 256),
+                    static_cast<unsigned>(std::min(features, 65535)));
+    add_parts<<<grid, 256, 0, stream>>>(sums, parts, filter, features, Strided<T>::of(dw));
 }
 
 /// Hands out parts of a workspace; of none, it counts the bytes.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv/wgmma_space_to_depth: images of few channels, by the products of conv/wgmma, for sm_90a.
-// conv/wgmma_bf16x3: floats, each of which is the sum of three bfloat16. Six products of these are
+// conv/wgmma_bf16x6: floats, each of which is the sum of three bfloat16. Six products of these are
 // as exact as products of floats, at six times the cost of one on tensor cores; what is left out is
 // less than 2^-24 of a product. An infinity becomes NaN.
+// Pixels and taps beside an image's and a filter's are folded with them and multiplied by zeros, so
+// NaN and infinities in what a window does not read may come out of it.
 #include <string>
 
 #include "kernels/conv/wgmma_fold.cuh"
@@ -78,8 +80,8 @@ struct GradInputSpace {
     FoldedOf<Types> dy = room<Types>(space, folds.features, are_halves<Types> ? 0 : folds.places.n);
     FoldedOf<Types> w = room<Types>(space, folds.filter, folds.places.k);
     /// Of dx, where it is folded.
-    typename Types::Element* places =
-        space.take<typename Types::Element>(FoldedOf<Types>::elements(folds.image, folds.places.n));
+    typename Types::Element* places = space.take<typename Types::Element>(
+        FoldedOf<Types>::elements(folds.image, folds.few ? folds.places.n : 0));
 };
 template <class Types>
 struct GradWeightSpace {
@@ -117,7 +119,7 @@ void grad_input(const GradInput& call) {
         launch_grad_input<typename Types::Piece, typename Types::Factors>(
             folds.places, dy, in.w.windows(1), dx, call.launch);
     };
-    if (!Folds::folds(call.problem)) return multiply(Pixels<T>::of(call.dx));
+    if (!folds.few) return multiply(Pixels<T>::of(call.dx));
     const Fold& image = folds.image;
     const long long place = image.padded, row = place * image.columns;
     multiply({in.places, row * image.rows, row, place, 1});
@@ -144,12 +146,12 @@ void declare(KernelDeclaration& kernel) {
     kernel.spatial_axes(2, 2)
         .supports("asymmetric_padding")
         .where("groups", between(1, 1))
-        .blocks_of({suitable, 64, 128, 256});
+        .blocks_of({suitable, 64});
     if constexpr (are_halves<Types>)
         kernel.layout("x", "nhwc")
             .layout("w", "ohwi")
             .layout("y", "nhwc")
-            .where("c", between(1, most_channels))
+            .where("c", between(1, most_channels_folded))
             .where("k", multiple_of(8))
             .where("dilation", equals(1))
             .aligned_to(16)
@@ -161,12 +163,12 @@ void declare(KernelDeclaration& kernel) {
 /// their channels are few.
 template <class Types>
 bool is_folded(const Parameters& p) {
-    constexpr std::int64_t most_taps = 1 << 30;
-    return has_pixels(p) && p.k <= most_taps / (p.h().filter * p.w().filter) &&
-           (!are_halves<Types> || Folds::folds(p)) && has_pixels(Folds(p).places);
+    return has_pixels(p) && (!are_halves<Types> || Folds::has_few(p)) &&
+           has_pixels(Folds(p).places);
 }
 template <class Types>
-constexpr const char* few_channels = are_halves<Types> ? "c times the strides is at most 64; " : "";
+constexpr const char* few_channels =
+    are_halves<Types> ? "c times the strides is at most 64; of what is folded, " : "";
 
 template <class Types>
 void declare_forward(KernelDeclaration& kernel) {
@@ -205,5 +207,5 @@ void declare_grad_weight(KernelDeclaration& kernel) {
         .with(declare_grad_weight<__VA_ARGS__>)
 REGISTER("wgmma_space_to_depth_f16", Halves<__half>);
 REGISTER("wgmma_space_to_depth_bf16", Halves<__nv_bfloat16>);
-REGISTER("wgmma_bf16x3", Floats);
+REGISTER("wgmma_bf16x6", Floats);
 #endif

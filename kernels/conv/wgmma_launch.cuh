@@ -63,11 +63,13 @@ inline bool is_in_reach(const ProductAxis& axis, std::int64_t size) {
            axis.stride <= 8 && span <= 255;
 }
 
-/// Whether no tensor is empty, and an int counts the pixels of all tiles.
+/// Whether no tensor is empty, and an int counts the pixels of all tiles, and the taps of a feature
+/// or a channel, with channels up to a multiple of 8.
 inline bool has_pixels(const Parameters& p) {
     constexpr std::int64_t most = (std::int64_t{1} << 31) - 1024;
     if (p.n < 1 || p.c < 1 || p.k < 1 || p.n > most) return false;
-    std::int64_t in = p.n, out = p.n;
+    std::int64_t in = p.n, out = p.n, filter = std::max(p.c, p.k) + 7;
+    if (filter > most) return false;
     for (const Axis& axis : p.spatial()) {
         constexpr std::int64_t most_of_axis = 1 << 24;
         const auto sizes = {axis.in, axis.stride, axis.dilation, axis.padding_left,
@@ -75,8 +77,8 @@ inline bool has_pixels(const Parameters& p) {
         if (std::max(sizes) > most_of_axis || axis.filter < 1 || axis.filter > 256) return false;
         const int pixels = forward_axis(axis).pixels;
         if (axis.in < 1 || pixels < 1) return false;
-        in *= axis.in, out *= pixels;
-        if (in > most || out > most) return false;
+        in *= axis.in, out *= pixels, filter *= axis.filter;
+        if (std::max({in, out, filter}) > most) return false;
     }
     return true;
 }

@@ -142,7 +142,7 @@ TEST_CASE("whatever a kernel does to its process, it is told, and the others pas
         results.erase("aborts_later");
         results.erase("exits_after_ptx");
         results.erase("dies_at_its_20th_call");
-        CHECK(results.size() == 12);
+        CHECK(results.size() == 20);
         for (const auto& [variant, result] : results) {
             CAPTURE(variant);
             CAPTURE(result.message);
