@@ -66,7 +66,7 @@ struct Rounding {
         return rounding;
     }
     /// The same, where the pieces of a factor keep so many digits of it, and tensor cores sum so
-    /// many products of pieces for one of the factors.
+    /// many products of pieces for each product of two factors.
     Rounding in_pieces(int products, int digits) const {
         Rounding rounding = on_tensor_cores(false);
         rounding.units_of_addition *= products;

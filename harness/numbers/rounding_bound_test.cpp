@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -37,6 +38,29 @@ void check(const Bounded& got, double value, double error, double magnitude, dou
     CHECK(got.error() == doctest::Approx(error).epsilon(1e-12));
     CHECK(got.magnitude() == doctest::Approx(magnitude).epsilon(1e-12));
     CHECK(got.additions() == additions);
+}
+
+/// The product of two floats as tensor cores sum it from pieces that are cut to so many digits,
+/// those whose numbers add up to less than `pieces`, with cut sums; as a share of its bound, how
+/// far off.
+double share_of_bound(float a, float b, int pieces, int digits_of_piece, int digits) {
+    const auto cut = [](double value, int to) {
+        if (value == 0.0) return 0.0;
+        const double unit = std::ldexp(1.0, std::ilogb(value) + 1 - to);
+        return std::trunc(value / unit) * unit;
+    };
+    const auto piece = [&](double value, int number) {
+        for (int i = 0; i < number; ++i) value -= cut(value, digits_of_piece);
+        return cut(value, digits_of_piece);
+    };
+    double sum = 0.0;
+    int products = 0;
+    for (int order = 0; order < pieces; ++order)
+        for (int i = 0; i <= order; ++i, ++products)
+            sum = cut(sum + piece(a, i) * piece(b, order - i), 24);
+    const ScopedRounding scope(Rounding::of(DType::f32).in_pieces(products, digits));
+    const double exact = static_cast<double>(a) * static_cast<double>(b);
+    return std::abs(sum - exact) / (Bounded(a) * Bounded(b)).error();
 }
 
 }  // namespace
@@ -378,6 +402,24 @@ TEST_CASE("factors in pieces are exact where one piece has them, and each produc
     // An addition of three products may be cut off three times.
     CHECK((whole + whole).error() >= 3 * 0x1p-23 * 510.0);
     CHECK((whole + whole).error() <= 1.001 * 3 * 0x1p-23 * 510.0);
+}
+
+TEST_CASE("the bound of factors in pieces holds for pieces and sums that are cut, and is near") {
+    double of_bf16 = 0.0, of_tf32 = 0.0;
+    SplitMix64 random(1);
+    for (int i = 0; i < 20000; ++i) {
+        const float a = random_float(random), b = random_float(random);
+        of_bf16 = std::max(of_bf16, share_of_bound(a, b, 3, 8, 24));
+        of_tf32 = std::max(of_tf32, share_of_bound(a, b, 2, 11, 20));
+    }
+    CHECK(of_bf16 <= 1.0);
+    CHECK(of_bf16 > 0.3);
+    CHECK(of_tf32 <= 1.0);
+    CHECK(of_tf32 > 0.3);
+    // Two cut pieces of 11 digits, and no product of the lesser ones, do not keep 21.
+    constexpr float worst = 1.0f + 0x1p-10f - 0x1p-23f;
+    CHECK(share_of_bound(worst, worst, 2, 11, 21) > 1.0);
+    CHECK(share_of_bound(worst, worst, 2, 11, 20) <= 1.0);
 }
 
 TEST_CASE("a factor of more digits than tf32 may be off by its last one, and others are exact") {

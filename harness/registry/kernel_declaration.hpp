@@ -28,7 +28,7 @@ enum class Determinism { bitwise, varies };
 enum class Arithmetic { ieee, fast };
 
 /// How tensor cores multiply floats in pieces: the products of pieces that are summed for a product
-/// of two floats, and the binary digits of a factor that these keep.
+/// of two floats, and the binary digits of a factor that its pieces keep.
 struct SplitFactors {
     int products, digits;
 };
@@ -201,8 +201,8 @@ class KernelDeclaration {
     /// exact up to 2^11. Arithmetic on doubles is IEEE's.
     KernelDeclaration& on_tensor_cores() { return set(uses_tensor_cores, true); }
     /// The same, but each factor in f32 is split into pieces that tensor cores take, as in 3xTF32
-    /// (3 products, 21 digits) or with three bfloat16 (6 or 9, 24). Sums of integers are exact up
-    /// to 2^digits.
+    /// (3 products, 21 digits, or 20 if pieces are cut) or with three bfloat16 (6 or 9, 24). Sums
+    /// of integers are exact up to 2^digits, at most 2^23.
     KernelDeclaration& splits_factors(const SplitFactors& split) {
         uses_tensor_cores = true;
         return set(split_factors, split);

@@ -11,13 +11,13 @@ using namespace gradverify::conv::wgmma;
 template <class T>
 void forward(const Forward& call) {
     launch_forward<T, Pieces<1>>(call.problem, images_of<T>(call.x), images_of<T>(call.w), call.b,
-                                 Pixels<T>::of(call.y), call.launch);
+                                 Strided<T>::of(call.y), call.launch);
 }
 
 template <class T>
 void grad_input(const GradInput& call) {
     launch_grad_input<T, Pieces<1>>(call.problem, images_of<T>(call.dy), images_of<T>(call.w),
-                                    Pixels<T>::of(call.dx), call.launch);
+                                    Strided<T>::of(call.dx), call.launch);
 }
 
 template <class T>

@@ -17,10 +17,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "kernels/conv/geometry.cuh"
-#include "kernels/element.cuh"
 #include "kernels/hopper.cuh"
-#include "kernels/tensor_maps.hpp"
 
 namespace gradverify::conv::wgmma {
 
@@ -333,7 +330,6 @@ __device__ void for_rows_of_sums(int row, Use use) {
 template <class T, class Tile, class Parts>
 __device__ void store_row(const Parts& parts, const typename Tile::Sums& sums, int half, T* to,
                           bool is_there, int column) {
-    const int lane = static_cast<int>(threadIdx.x) % 4;
     const auto* const bias = static_cast<const T*>(parts.bias);
     const auto pair_of = [&](int pair) {
         const int at = column_of_sums(pair);
@@ -350,17 +346,18 @@ __device__ void store_row(const Parts& parts, const typename Tile::Sums& sums, i
             if (is_there && at < parts.channels)
                 *reinterpret_cast<unsigned*>(to + at) = pair_of(pair);
         }
-        return;
-    }
+    } else {
 #pragma unroll
-    for (int first = 0; first + 32 <= Tile::columns; first += 32) {
-        unsigned words[4];
+        for (int first = 0; first < Tile::columns; first += 32) {
+            unsigned words[4];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) words[i] = pair_of(first / 8 + i);
-        transpose_in_quad(words);
-        const int at = column + first + lane * 8;
-        if (is_there && at < parts.channels)
-            *reinterpret_cast<uint4*>(to + at) = make_uint4(words[0], words[1], words[2], words[3]);
+            for (int i = 0; i < 4; ++i) words[i] = pair_of(first / 8 + i);
+            transpose_in_quad(words);
+            const int at = column + first + static_cast<int>(threadIdx.x) % 4 * 8;
+            if (is_there && at < parts.channels)
+                *reinterpret_cast<uint4*>(to + at) =
+                    make_uint4(words[0], words[1], words[2], words[3]);
+        }
     }
 }
 

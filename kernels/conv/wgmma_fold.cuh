@@ -12,20 +12,6 @@
 
 namespace gradverify::conv::wgmma {
 
-/// Where a tensor's elements lie; strides are in elements.
-template <class T>
-struct Strided {
-    T* first;
-    long long outer, channel, row, pixel;
-
-    static Strided of(const TensorView& view) {
-        return {view.as<T>(), view.stride(0), view.stride(1), view.stride(2), view.stride(3)};
-    }
-    __device__ T& at(long long i, int c, int y, int x) const {
-        return first[i * outer + c * channel + y * row + x * pixel];
-    }
-};
-
 constexpr int chunk = 8;  ///< channels that are written at once
 
 /// An image or a filter, and what it becomes: `rows` by `columns` places, each of which has the

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv/wgmma_space_to_depth: images of few channels, by the products of conv/wgmma, for sm_90a.
 // conv/wgmma_bf16x6: floats, each of which is the sum of three bfloat16. Six products of these are
-// as exact as products of floats, at six times the cost of one on tensor cores; what is left out is
-// less than 2^-24 of a product. An infinity becomes NaN.
-// Pixels and taps beside an image's and a filter's are folded with them and multiplied by zeros, so
-// NaN and infinities in what a window does not read may come out of it.
+// summed for one of floats, on tensor cores, whose additions may be cut off; what is left out is
+// less than 2^-24 of a product. An infinity becomes NaN. Pixels and taps beside an image's and a
+// filter's are folded with them and multiplied by zeros, so NaN and infinities in what a window
+// does not read may come out of it.
 #include <string>
 
 #include "kernels/conv/wgmma_fold.cuh"
@@ -105,7 +105,7 @@ void forward(const Forward& call) {
     launch_fold<Types>(in.w, call.w, call.launch.stream);
     launch_forward<typename Types::Piece, typename Types::Factors>(
         folds.windows, in.x.windows(folds.taps), in.w.windows(folds.taps), call.b,
-        Pixels<typename Types::Element>::of(call.y), call.launch);
+        Strided<typename Types::Element>::of(call.y), call.launch);
 }
 
 template <class Types>
@@ -115,14 +115,14 @@ void grad_input(const GradInput& call) {
     const Folds& folds = in.folds;
     const auto dy = fold_features<Types>(in.dy, call.dy, call.launch.stream);
     launch_fold<Types>(in.w, call.w, call.launch.stream);
-    const auto multiply = [&](const Pixels<T>& dx) {
+    const auto multiply = [&](const Strided<T>& dx) {
         launch_grad_input<typename Types::Piece, typename Types::Factors>(
             folds.places, dy, in.w.windows(1), dx, call.launch);
     };
-    if (!folds.few) return multiply(Pixels<T>::of(call.dx));
+    if (!folds.few) return multiply(Strided<T>::of(call.dx));
     const Fold& image = folds.image;
     const long long place = image.padded, row = place * image.columns;
-    multiply({in.places, row * image.rows, row, place, 1});
+    multiply({in.places, row * image.rows, 1, row, place});
     const long long pixels = call.dx.elements() / image.channels;
     unfold<<<blocks_of_loop(pixels, 256), 256, 0, call.launch.stream>>>(
         in.places, image, static_cast<int>(call.problem.n), Strided<T>::of(call.dx));

@@ -11,17 +11,19 @@
 #include <stdexcept>
 
 #include "harness/kernel.hpp"
+#include "kernels/conv/geometry.cuh"
 #include "kernels/conv/wgmma.cuh"
+#include "kernels/element.cuh"
+#include "kernels/grids.cuh"
+#include "kernels/tensor_maps.hpp"
 #include "reference/conv.hpp"
 
 namespace gradverify::conv::wgmma {
 
 /// The pixels of y along an axis, as windows of x.
 inline ProductAxis forward_axis(const Axis& axis) {
-    const std::int64_t padded = axis.in + axis.padding_left + axis.padding_right;
-    const std::int64_t beyond = padded - axis.dilation * (axis.filter - 1) - 1;
     const auto to_int = [](std::int64_t number) { return static_cast<int>(number); };
-    return {.pixels = beyond < 0 ? 0 : to_int(beyond / axis.stride + 1),
+    return {.pixels = to_int(positions_along(axis)),
             .corner = to_int(-axis.padding_left),
             .stride = to_int(axis.stride),
             .taps = to_int(axis.filter),
@@ -194,20 +196,23 @@ void launch_pixels(PixelParts<Pieces>& parts, const Images<T, Pieces>& image,
     });
 }
 
-/// Where the pixels of a result go: the first, and how many elements it is to the next.
-template <class Result>
-struct Pixels {
-    Result* first;
-    long long image, row, pixel, channel;
+/// Where a tensor's elements lie; strides are in elements.
+template <class T>
+struct Strided {
+    T* first;
+    long long outer, channel, row, pixel;
 
-    static Pixels of(const TensorView& view) {
-        return {view.as<Result>(), view.stride(0), view.stride(2), view.stride(3), view.stride(1)};
+    static Strided of(const TensorView& view) {
+        return {view.as<T>(), view.stride(0), view.stride(1), view.stride(2), view.stride(3)};
+    }
+    __device__ T& at(long long i, int c, int y, int x) const {
+        return first[i * outer + c * channel + y * row + x * pixel];
     }
 };
 
 template <class T, class Pieces, class Result>
 void launch_forward(const Parameters& p, const Images<T, Pieces>& x, const Images<T, Pieces>& w,
-                    const TensorView& b, const Pixels<Result>& y, const Launch& on) {
+                    const TensorView& b, const Strided<Result>& y, const Launch& on) {
     PixelParts<Pieces> parts{};
     parts.count = 1;
     parts.channels = static_cast<int>(p.k);
@@ -216,14 +221,14 @@ void launch_forward(const Parameters& p, const Images<T, Pieces>& x, const Image
     PixelProduct<Pieces>& part = parts.of[0];
     part.axes[0] = forward_axis(p.w()), part.axes[1] = forward_axis(p.h());
     part.pixels = static_cast<int>(p.n) * part.axes[0].pixels * part.axes[1].pixels;
-    part.first = y.first, part.image_stride = y.image;
+    part.first = y.first, part.image_stride = y.outer;
     part.axes[0].pixel_stride = y.pixel, part.axes[1].pixel_stride = y.row;
     launch_pixels<T, Result, true>(parts, x, w, on);
 }
 
 template <class T, class Pieces, class Result>
 void launch_grad_input(const Parameters& p, const Images<T, Pieces>& dy, const Images<T, Pieces>& w,
-                       const Pixels<Result>& dx, const Launch& on) {
+                       const Strided<Result>& dx, const Launch& on) {
     PixelParts<Pieces> parts{};
     parts.channels = static_cast<int>(p.c);
     parts.channel_stride = dx.channel;
@@ -232,7 +237,7 @@ void launch_grad_input(const Parameters& p, const Images<T, Pieces>& dy, const I
             PixelProduct<Pieces>& part = parts.of[parts.count++];
             part.axes[0] = phase_axis(p.w(), x), part.axes[1] = phase_axis(p.h(), y);
             part.pixels = static_cast<int>(p.n) * part.axes[0].pixels * part.axes[1].pixels;
-            part.first = dx.first + y * dx.row + x * dx.pixel, part.image_stride = dx.image;
+            part.first = dx.first + y * dx.row + x * dx.pixel, part.image_stride = dx.outer;
             part.axes[0].pixel_stride = p.w().stride * dx.pixel;
             part.axes[1].pixel_stride = p.h().stride * dx.row;
         }
