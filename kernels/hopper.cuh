@@ -242,6 +242,28 @@ __device__ void begin_product(SumsOf<columns>& s, std::uint64_t a, std::uint64_t
         GRADVERIFY_PRODUCT_OF("bf16");
     }
 }
+/// The same of an a in registers.
+#define GRADVERIFY_PRODUCT_BY(COLUMNS, COUNT, TYPE, A0, A1, A2, A3, B, B_TRANSPOSED)             \
+    GRADVERIFY_HOPPER("wgmma.mma_async.sync.aligned.m64n" COLUMNS "k16.f32." TYPE "." TYPE       \
+                      " {" GRADVERIFY_NAMES_##COUNT                                              \
+                      "}, {%" A0 ", %" A1 ", %" A2 ", %" A3 "}, %" B ", 1, 1, 1, %" B_TRANSPOSED \
+                      ";" : GRADVERIFY_SUMS_##COUNT(0) : "r"(a.pair[0]),                         \
+                      "r"(a.pair[1]), "r"(a.pair[2]), "r"(a.pair[3]), "l"(b),                    \
+                      "n"(b_transposed ? 1 : 0))
+/// Sixteen columns of the warpgroup's 64 rows as a factor: SumsOf's places, rounded, in pairs.
+struct Rows {
+    unsigned pair[4];
+};
+/// Begins s += a b, of 64 x 16 and 16 x `columns` elements in bfloat16, 64 or 128.
+template <bool b_transposed, int columns>
+__device__ void begin_product(SumsOf<columns>& s, const Rows& a, std::uint64_t b) {
+    static_assert(columns == 64 || columns == 128);
+    if constexpr (columns == 64)
+        GRADVERIFY_PRODUCT_BY("64", 32, "bf16", "32", "33", "34", "35", "36", "37");
+    else
+        GRADVERIFY_PRODUCT_BY("128", 64, "bf16", "64", "65", "66", "67", "68", "69");
+}
+#undef GRADVERIFY_PRODUCT_BY
 #undef GRADVERIFY_PRODUCT_OF
 #undef GRADVERIFY_PRODUCT
 #undef GRADVERIFY_NAMES_128

@@ -64,10 +64,9 @@ def torch_call(p, dtype, name, layout):
         y, x, w, [p["k"]], stride, padding, [1, 1], False, [0, 0], 1, mask), nbytes  # fmt: skip
 
 
-def torch_seconds(p, dtype, name, layout):
-    call, nbytes = torch_call(p, dtype, name, layout)
-    copies = [call] + [torch_call(p, dtype, name, layout)[0]
-                       for _ in range(min(15, int(COPIES_BYTES / nbytes)))]  # fmt: skip
+def seconds_of(make_call, nbytes):
+    """A call's time, replayed from a graph over copies of its tensors, which have so many bytes."""
+    copies = [make_call() for _ in range(1 + min(15, int(COPIES_BYTES / nbytes)))]
     repeats = max(len(copies), 4)
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
@@ -87,6 +86,24 @@ def torch_seconds(p, dtype, name, layout):
         end.synchronize()
         samples.append(begin.elapsed_time(end) * 1e-3 / repeats)
     return statistics.median(samples[5:])
+
+
+def torch_seconds(p, dtype, name, layout):
+    nbytes = torch_call(p, dtype, name, layout)[1]
+    return seconds_of(lambda: torch_call(p, dtype, name, layout)[0], nbytes)
+
+
+def bench(gradverify, kernels, problems):
+    """What `bench` says of each kernel and problem that it timed."""
+    with tempfile.NamedTemporaryFile("r", suffix=".json") as file:
+        command = [gradverify, "bench", *kernels, "--device", "cuda", "--no-verify",
+                   "--data", "decimals", "--graph", "--repetitions", "20",
+                   "--json", file.name]  # fmt: skip
+        for problem in problems:
+            command += ["--problem", problem]
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+        lines = [json.loads(line) for line in file]
+    return [l for l in lines if l["kind"] == "bench" and l["state"] == "timed"]
 
 
 def is_of(kernel, type_name):
@@ -111,17 +128,7 @@ def kernels_of(gradverify, name, variants):
 def ours(gradverify, name, variants, problems):
     """Seconds by kernel and problem, from `bench`."""
     kernels = kernels_of(gradverify, name, variants)
-    if not kernels:
-        return []
-    with tempfile.NamedTemporaryFile("r", suffix=".json") as file:
-        command = [gradverify, "bench", *kernels, "--device", "cuda", "--no-verify",
-                   "--data", "decimals", "--graph", "--repetitions", "20",
-                   "--json", file.name]  # fmt: skip
-        for p in problems:
-            command += ["--problem", text_of(p)]
-        subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
-        lines = [json.loads(line) for line in file]
-    return [l for l in lines if l["kind"] == "bench" and l["state"] == "timed"]
+    return bench(gradverify, kernels, map(text_of, problems)) if kernels else []
 
 
 def verify(gradverify, kernel, p):

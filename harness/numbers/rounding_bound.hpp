@@ -42,6 +42,8 @@ struct Rounding {
     /// Relative error of a factor that is cut to fewer digits when it is multiplied; 0: never cut.
     double factor_truncation = 0.0;
     double factor_unit = 0.0;  ///< unit roundoff of the numbers that have no more digits
+    /// Absolute error of such a factor, whose last digits may be too small for a number of its own.
+    double factor_underflow = 0.0;
     /// The numbers of a reference that are rounded to a type, by the names that it gives them.
     std::span<const std::pair<std::string, DType>> types_by_name{};
     /// Whether functions may be computed by any reasonable formula; see autodiff/tape.hpp.
@@ -73,6 +75,9 @@ struct Rounding {
         // A factor of no more digits than the coarsest piece has is one piece.
         rounding.factor_unit = traits_of(DType::bf16).unit_roundoff;
         rounding.factor_truncation = std::ldexp(1.0, -digits) + products * unit_roundoff;
+        rounding.factor_underflow = smallest_normal;
+        // Greatest pieces are rounded to bfloat16, and so is each of a product's two factors.
+        rounding.largest *= 1.0 - 4.0 * rounding.factor_unit;
         return rounding;
     }
     /// The type that a number of this name is rounded to, if it is.
@@ -186,7 +191,8 @@ class Bounded : public detail::ScalarOperators<Bounded> {
         if (error() == 0.0 && !current_rounding.cuts(value_)) return *this;
         const double reach = additions() <= short_sum_additions ? magnitude_ : std::abs(value_);
         Bounded factor = *this;
-        factor.error_ += current_rounding.factor_truncation * (reach + error());
+        factor.error_ += current_rounding.factor_truncation * (reach + error()) +
+                         current_rounding.factor_underflow;
         return factor;
     }
 

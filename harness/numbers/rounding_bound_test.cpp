@@ -404,6 +404,18 @@ TEST_CASE("factors in pieces are exact where one piece has them, and each produc
     CHECK((whole + whole).error() <= 1.001 * 3 * 0x1p-23 * 510.0);
 }
 
+TEST_CASE("pieces may be too small, and their products too large, for numbers of their type") {
+    const ScopedRounding scope(Rounding::of(DType::f32).in_pieces(6, 24));
+    // The second piece of the first factor is flushed to zero.
+    const Bounded tiny(257.0 * 0x1p-134), great(0x1p+100);
+    CHECK((tiny * great).error() >= 0x1p-134 * great.value());
+    CHECK((Bounded(255.0 * 0x1p-134) * great).error() < 0x1p-47);
+    // Both factors' greatest pieces are 1 + 2^-7, and their product is no float.
+    const double factor = 1.0 + 0x1.1p-8, other = 0x1p+128 / (factor * factor) * 0.9999;
+    CHECK(std::isinf((Bounded(factor) * Bounded(factor * other)).error()));
+    CHECK(std::isfinite((Bounded(factor) * Bounded(0.97 * factor * other)).error()));
+}
+
 TEST_CASE("the bound of factors in pieces holds for pieces and sums that are cut, and is near") {
     double of_bf16 = 0.0, of_tf32 = 0.0;
     SplitMix64 random(1);

@@ -30,7 +30,8 @@ TEST_CASE("a kernel that computes in less than it declares is killed at its smal
 
 TEST_CASE("a kernel that declares what it does passes") {
     for (const char* kernel :
-         {"conv.grad_weight/right_f16_sums_in_half", "conv.grad_weight/right_f64_sums_in_float"})
+         {"conv.grad_weight/right_f16_sums_in_half", "conv.grad_weight/right_f64_sums_in_float",
+          "conv.grad_weight/right_bf16x6"})
         for (const char* property : {"matches_reference", "within_rounding_bound",
                                      "matches_finite_differences", "adjoint_identity"}) {
             CAPTURE(kernel);

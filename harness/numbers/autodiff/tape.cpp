@@ -116,8 +116,10 @@ double error_of_cut(const Paths& from, const Link& link) {
     const bool is_seed = from.links == 1.0 && from.roundings == 0.0;
     const double of_path = share(from.sum, is_seed),
                  of_slope = share(link.slope, link.error == 0.0);
-    return times((from.magnitude + from.error) * (of_path + of_slope + of_path * of_slope),
-                 std::abs(link.slope) + link.error);
+    const double reach = from.magnitude + from.error, steepest = std::abs(link.slope) + link.error;
+    const double lost = (of_path > 0.0 ? steepest : 0.0) + (of_slope > 0.0 ? reach : 0.0);
+    return times(reach * (of_path + of_slope + of_path * of_slope), steepest) +
+           times(current_rounding.factor_underflow, lost);
 }
 
 }  // namespace

@@ -361,4 +361,20 @@ TEST_CASE("on tensor cores what came and the slope are cut where they are multip
     check(gradient(tape, x, opposite + opposite, 2.0), -8.0, summed, 8.0 + summed, 2.0);
 }
 
+TEST_CASE("what a cut loses of a factor's smallest digits grows with the other factor") {
+    Rounding cutting = coarse;
+    cutting.factor_truncation = 0.25;
+    cutting.factor_unit = 0.125;
+    cutting.factor_underflow = 0.5;
+    const ScopedRounding rounding(cutting);
+    Tape tape;
+    const Traced x = tape.input(5.0);
+    const double one = 0.25 * 18.0 + 0.5 * 2.0 + 0.5, both = (2 * 0.25 + 0.25 * 0.25) * 81.0;
+    check(gradient(tape, x, constant(3.0) * x, 2.0), 6.0, 0.5, 6.5, 1.0);
+    check(gradient(tape, x, constant(9.0) * x, 2.0), 18.0, one, 18.0 + one, 1.0);
+    check(gradient(tape, x, constant(2.0) * x, 9.0), 18.0, one, 18.0 + one, 1.0);
+    check(gradient(tape, x, constant(9.0) * x, 9.0), 81.0, both + 0.5 * 18.0 + 0.5,
+          81.0 + both + 0.5 * 18.0 + 0.5, 1.0);
+}
+
 }  // namespace gradverify

@@ -58,6 +58,20 @@ struct BiasAddedToHalf : RightInHalf {
 
 __device__ float rounded(float value) { return __bfloat162float(__float2bfloat16(value)); }
 
+/// Floats as three bfloat16: the pieces' products from the greatest on, of which six count.
+template <int products>
+struct InPieces : RightConv {
+    __device__ static float piece(float number, int before) {
+        for (; before > 0; --before) number -= rounded(number);
+        return rounded(number);
+    }
+    __device__ void add(float dy, float x) {
+        constexpr int of_dy[] = {0, 0, 1, 0, 2, 1}, of_x[] = {0, 1, 0, 2, 0, 1};
+#pragma unroll
+        for (int i = 0; i < products; ++i) sum += piece(dy, of_dy[i]) * piece(x, of_x[i]);
+    }
+};
+
 // The mean is rounded before it is subtracted.
 __device__ void normalise_by_rounded_mean(int r, const __nv_bfloat16* all_x,
                                           const __nv_bfloat16* gamma, const __nv_bfloat16* beta,
@@ -119,9 +133,13 @@ SEEDED_BUG("bug_f16_through_integer", ThroughInteger, __half, DType::f16);
 SEEDED_BUG("bug_f16_taken_for_bf16", TakenForBfloat16, __half, DType::f16);
 SEEDED_BUG("bug_bf16_truncates", Truncates, __nv_bfloat16, DType::bf16);
 SEEDED_BUG("bug_f64_sums_in_float", SumsInFloat, double, DType::f64);
-// Right: the same kernels, which promise no more than they do.
+SEEDED_BUG("bug_bf16x6_five_products", InPieces<5>, float, DType::f32)
+    .splits_factors({.products = 6, .digits = 24});
+// Right: the same kernels, which promise no more than they do, or do it all.
 SEEDED_BUG("right_f16_sums_in_half", SumsInHalf, __half, DType::f16).accumulates_in(DType::f16);
 SEEDED_BUG("right_f64_sums_in_float", SumsInFloat, double, DType::f64).accumulates_in(DType::f32);
+SEEDED_BUG("right_bf16x6", InPieces<6>, float, DType::f32)
+    .splits_factors({.products = 6, .digits = 24});
 GRADVERIFY_KERNEL(Forward, "bug_f16_bias_added_to_half", (launch_forward<BiasAddedToHalf, __half>))
     .storage(DType::f16);
 GRADVERIFY_KERNEL(NormForward, "bug_bf16_rounded_mean", launch_norm_forward).storage(DType::bf16);

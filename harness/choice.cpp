@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/choice.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "harness/registry/element_types.hpp"
+#include "harness/registry/registry.hpp"
+
+namespace gradverify {
+
+const KernelDeclaration* Choice::kernel_for(const Problem& problem) const {
+    for (const Candidate& candidate : candidates_) {
+        if (candidate.suits && !candidate.suits(problem)) continue;
+        const Kernel* const kernel = Registry::instance().find_kernel(candidate.kernel);
+        const KernelDeclaration* const declaration = kernel ? kernel->on(device_) : nullptr;
+        if (declaration && !kernel->why_unsupported(problem)) return declaration;
+    }
+    return nullptr;
+}
+
+std::int64_t Choice::workspace_bytes(const Problem& problem) const {
+    const KernelDeclaration* const chosen = kernel_for(problem);
+    return chosen ? chosen->workspace_at(problem) : 0;
+}
+
+void Choice::run(const Problem& problem, const Launch& launch,
+                 const std::function<TensorView(std::string_view)>& tensor) const {
+    const KernelDeclaration* const chosen = kernel_for(problem);
+    if (!chosen)
+        throw std::invalid_argument(
+            fmt::format("none of the kernels takes the problem {}", problem.print()));
+    const auto refuse = [&](const std::string& why) {
+        throw std::invalid_argument(fmt::format("{} {}", chosen->full_name(), why));
+    };
+    const Kernel& kernel = *Registry::instance().find_kernel(chosen->full_name());
+    const std::vector<std::string> names = kernel.pass->tensors();
+    std::vector<TensorView> views;
+    for (const std::string& name : names) {
+        views.push_back(tensor(name));
+        if (views.back().dtype != dtype_of(*chosen, *kernel.op, name))
+            refuse(fmt::format("is given {} of another element type", name));
+    }
+    if (const auto bytes = chosen->workspace_at(problem); bytes > launch.workspace_bytes)
+        refuse(fmt::format("needs a workspace of {} bytes, and there are {}", bytes,
+                           launch.workspace_bytes));
+    Launch own = launch;
+    own.block_size = chosen->usual_block_size();
+    chosen->thunk({.problem = problem,
+                   .tensors = views,
+                   .launch = own,
+                   .names = names,
+                   .outputs = kernel.pass->outputs.size()});
+}
+
+}  // namespace gradverify
