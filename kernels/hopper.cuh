@@ -172,6 +172,14 @@ __device__ inline std::uint64_t descriptor(const void* first, unsigned tile_byte
            eight_rows << 32 | swizzle_128_bytes << 62;
 }
 
+/// Stores four 8x8 matrices of 16 bits, of each of which a thread has two neighbours of row lane /
+/// 4; lane 8 m + r names row r of matrix m, 16 bytes of shared memory.
+__device__ inline void store_matrices(void* row, const unsigned (&words)[4]) {
+    GRADVERIFY_HOPPER("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                          shared_address(row)),
+                      "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+}
+
 /// Sums that are in registers may be used by products that are begun afterwards.
 __device__ inline void fence_sums() {
     GRADVERIFY_HOPPER("wgmma.fence.sync.aligned;" :: : "memory");

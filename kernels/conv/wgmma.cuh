@@ -26,6 +26,8 @@ constexpr int depth = 16;       ///< terms of the sum in one product
 constexpr int row_bytes = 128;  ///< of a box
 constexpr int box_bytes = deep * row_bytes;
 constexpr int groups = 2, multiplying_warps = 4 * groups;
+constexpr int staged_columns = 64;  ///< of halves, in rows of a warp that are stored
+constexpr int staged_bytes = 16 * row_bytes;
 // The copying warp is of a warpgroup, which leaves registers to those that hold sums.
 constexpr int multiplying = 32 * multiplying_warps, threads = multiplying + 128;
 constexpr int copying_registers = 40, multiplying_registers = 232;  ///< of a thread
@@ -67,12 +69,13 @@ struct Tile {
     __device__ static int first_column() { return beside ? group() * columns : 0; }
 };
 
-/// Shared memory, from a multiple of 1,024 bytes on: the stages, then barriers. Steps are numbered
-/// through all tiles that a block works on.
+/// Shared memory, from a multiple of 1,024 bytes on: the stages, what rows go through that are
+/// stored, then barriers. Steps are numbered through all tiles that a block works on.
 template <class Tile>
 struct Ring {
     static constexpr int stages = Tile::stages;
-    static constexpr int barriers_at = stages * (Tile::a_bytes + Tile::b_bytes);
+    static constexpr int staged_at = stages * (Tile::a_bytes + Tile::b_bytes);
+    static constexpr int barriers_at = staged_at + multiplying_warps * staged_bytes;
     static constexpr int bytes = barriers_at + 2 * stages * sizeof(hopper::Barrier);
 
     unsigned char* first;
@@ -81,6 +84,7 @@ struct Ring {
         return first + step % stages * (Tile::a_bytes + Tile::b_bytes);
     }
     __device__ unsigned char* b(int step) const { return a(step) + Tile::a_bytes; }
+    __device__ unsigned char* staged() const { return first + staged_at; }
     __device__ hopper::Barrier& filled(int step) const {
         return reinterpret_cast<hopper::Barrier*>(first + barriers_at)[step % stages];
     }
@@ -293,6 +297,14 @@ struct PixelFactors {
     }
 };
 
+/// Two numbers side by side.
+template <class T>
+__device__ float2 both_of(const T* from) {
+    const unsigned word = *reinterpret_cast<const unsigned*>(from);
+    T both[2];
+    memcpy(both, &word, sizeof both);
+    return make_float2(static_cast<float>(both[0]), static_cast<float>(both[1]));
+}
 template <class T>
 __device__ unsigned packed(float first, float second) {
     const T both[] = {T(first), T(second)};
@@ -300,21 +312,6 @@ __device__ unsigned packed(float first, float second) {
     unsigned word;
     memcpy(&word, both, sizeof word);
     return word;
-}
-
-/// Of four threads side by side, the thread i gets everyone's word i.
-__device__ inline void transpose_in_quad(unsigned (&words)[4]) {
-#pragma unroll
-    for (int apart = 1; apart <= 2; apart *= 2)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            if (i & apart) continue;
-            const bool is_upper = threadIdx.x & apart;
-            const unsigned mine = is_upper ? words[i] : words[i + apart];
-            const unsigned other = __shfl_xor_sync(0xffffffffu, mine, apart);
-            words[i] = is_upper ? other : words[i];
-            words[i + apart] = is_upper ? words[i + apart] : other;
-        }
 }
 
 /// Calls `use(half, row)` for each row that the thread has sums of.
@@ -325,39 +322,49 @@ __device__ void for_rows_of_sums(int row, Use use) {
         use(half, row + Tile::first_row() + half / 2 * 64 + row_of_sums(half % 2));
 }
 
-/// A result of halves, whose channels are a multiple of 8 and lie side by side. Four threads hold
-/// 32 columns of a row in pairs; each stores 8 of them. Of fewer columns each stores its pairs.
+/// Rows of a result of halves, whose channels are a multiple of 8 and lie side by side, from a
+/// warp's sums of 16 rows. They go through `staged`, 2 KiB of its own in shared memory, so that
+/// threads that follow each other store what follows each other. `offset`: where the row `lane %
+/// 16` begins in the result, or less than 0 if it is not there.
 template <class T, class Tile, class Parts>
-__device__ void store_row(const Parts& parts, const typename Tile::Sums& sums, int half, T* to,
-                          bool is_there, int column) {
-    const auto* const bias = static_cast<const T*>(parts.bias);
-    const auto pair_of = [&](int pair) {
-        const int at = column_of_sums(pair);
-        const float* const two = sums.at + pair * 4 + half % 2 * 2;
-        const bool has_bias = bias != nullptr && column + at < parts.channels;
-        return has_bias ? packed<T>(two[0] + static_cast<float>(bias[column + at]),
-                                    two[1] + static_cast<float>(bias[column + at + 1]))
-                        : packed<T>(two[0], two[1]);
+__device__ void store_rows(const Parts& parts, const typename Tile::Sums& sums, T* to,
+                           long long offset, int column, unsigned char* staged) {
+    constexpr int columns = Tile::columns < staged_columns ? Tile::columns : staged_columns;
+    constexpr int in_row = columns / 8, rows = 32 / in_row, times = 16 / rows;  // 16 bytes a thread
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const auto place = [&](int row, int eight) {
+        return staged + row * row_bytes + ((eight ^ row % 8) % in_row) * 16;
     };
-    if constexpr (Tile::columns < 32) {
+    long long offsets[times];
 #pragma unroll
-        for (int pair = 0; pair < Tile::columns / 8; ++pair) {
-            const int at = column + column_of_sums(pair);
-            if (is_there && at < parts.channels)
-                *reinterpret_cast<unsigned*>(to + at) = pair_of(pair);
-        }
-    } else {
+    for (int i = 0; i < times; ++i)
+        offsets[i] = __shfl_sync(0xffffffffu, offset, i * rows + lane / in_row);
+    const auto* const bias = static_cast<const T*>(parts.bias);
 #pragma unroll
-        for (int first = 0; first < Tile::columns; first += 32) {
+    for (int first = 0; first < Tile::columns; first += columns) {
+#pragma unroll
+        for (int eight = 0; eight < columns / 8; eight += 2) {
             unsigned words[4];
 #pragma unroll
-            for (int i = 0; i < 4; ++i) words[i] = pair_of(first / 8 + i);
-            transpose_in_quad(words);
-            const int at = column + first + static_cast<int>(threadIdx.x) % 4 * 8;
-            if (is_there && at < parts.channels)
-                *reinterpret_cast<uint4*>(to + at) =
-                    make_uint4(words[0], words[1], words[2], words[3]);
+            for (int i = 0; i < 2; ++i) {
+                const int pair = first / 8 + eight + i, at = column + column_of_sums(pair);
+                const float* const four = sums.at + pair * 4;
+                const bool has_bias = bias != nullptr && at < parts.channels;
+                const float2 b = has_bias ? both_of(bias + at) : make_float2(0.0f, 0.0f);
+                words[2 * i] = packed<T>(four[0] + b.x, four[1] + b.y);
+                words[2 * i + 1] = packed<T>(four[2] + b.x, four[3] + b.y);
+            }
+            hopper::store_matrices(place(lane % 16, eight + lane / 16), words);
         }
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < times; ++i) {
+            const int row = i * rows + lane / in_row, at = column + first + lane % in_row * 8;
+            if (offsets[i] >= 0 && at < parts.channels)
+                *reinterpret_cast<uint4*>(to + offsets[i] + at) =
+                    *reinterpret_cast<const uint4*>(place(row, lane % in_row));
+        }
+        __syncwarp();
     }
 }
 
@@ -380,18 +387,31 @@ __device__ void store_row_of_floats(const Parts& parts, const typename Tile::Sum
 
 template <class Result, class Tile, class Parts>
 __device__ void store_pixels(const Parts& parts, const PixelProduct<typename Parts::Pieces>& part,
-                             const typename Tile::Sums (&sums)[Tile::tall], int row, int column) {
+                             const typename Tile::Sums (&sums)[Tile::tall], int row, int column,
+                             unsigned char* staged) {
     static_assert(!Tile::are_beside);
-    for_rows_of_sums<Tile>(row, [&](int half, int r) {
+    const auto offset_of = [&](int r) {
         const PixelPlace place(part.axes, r);
-        Result* const to = static_cast<Result*>(part.first) + place.image * part.image_stride +
-                           place.y * part.axes[1].pixel_stride +
-                           place.x * part.axes[0].pixel_stride;
-        if constexpr (std::is_same_v<Result, float>)
-            store_row_of_floats<Tile>(parts, sums[half / 2], half, to, r < part.pixels, column);
-        else
-            store_row<Result, Tile>(parts, sums[half / 2], half, to, r < part.pixels, column);
-    });
+        return place.image * part.image_stride + place.y * part.axes[1].pixel_stride +
+               place.x * part.axes[0].pixel_stride;
+    };
+    auto* const to = static_cast<Result*>(part.first);
+    if constexpr (std::is_same_v<Result, float>) {
+        for_rows_of_sums<Tile>(row, [&](int half, int r) {
+            store_row_of_floats<Tile>(parts, sums[half / 2], half, to + offset_of(r),
+                                      r < part.pixels, column);
+        });
+    } else {
+        const int warp = static_cast<int>(threadIdx.x) / 32;
+        const int of_lane =
+            row + Tile::first_row() + warp % 4 * 16 + static_cast<int>(threadIdx.x) % 16;
+#pragma unroll
+        for (int i = 0; i < Tile::tall; ++i) {
+            const int r = of_lane + i * 64;
+            store_rows<Result, Tile>(parts, sums[i], to, r < part.pixels ? offset_of(r) : -1,
+                                     column, staged + warp * staged_bytes);
+        }
+    }
 }
 
 /// Calls `use(part, row, column, steps)` for each tile of this block's.
@@ -430,13 +450,13 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
                 });
     } else {
         hopper::take_registers<multiplying_registers>();
-        for_tiles_of_pixels<Tile>(parts, rank,
-                                  [&](const Part& part, int row, int column, int steps) {
-                                      typename Tile::Sums sums[Tile::tall];
-                                      ring.template multiply<Factors>(sums, first_step, steps);
-                                      store_pixels<Result, Tile>(parts, part, sums, row, column);
-                                      first_step += steps;
-                                  });
+        for_tiles_of_pixels<Tile>(
+            parts, rank, [&](const Part& part, int row, int column, int steps) {
+                typename Tile::Sums sums[Tile::tall];
+                ring.template multiply<Factors>(sums, first_step, steps);
+                store_pixels<Result, Tile>(parts, part, sums, row, column, ring.staged());
+                first_step += steps;
+            });
     }
     ring.end();
 }
@@ -524,17 +544,30 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
         hopper::take_registers<multiplying_registers>();
         typename Tile::Sums sums[Tile::tall];
         ring.template multiply<Factors>(sums, 0, steps);
+        constexpr int boxes_of_group = Tile::columns / 64;
+        int at[boxes_of_group],
+            channel[boxes_of_group];  // of the thread's first column in each box
+#pragma unroll
+        for (int i = 0; i < boxes_of_group; ++i) {
+            const int box = first_box + Tile::first_column() / 64 + i;
+            channel[i] =
+                box < all_boxes ? box % product.chunks * 64 + column_of_sums(0) : product.c;
+            at[i] = box / product.chunks * product.c + channel[i];
+        }
         for_rows_of_sums<Tile>(row, [&](int half, int r) {
+            if (r >= product.k) return;
             float* const to = product.sums + (static_cast<long long>(blockIdx.y) * product.k + r) *
                                                  product.taps() * product.c;
 #pragma unroll
-            for (int pair = 0; pair < Tile::columns / 8; ++pair) {
-                const int at = Tile::first_column() + column_of_sums(pair);
-                const int box = first_box + at / 64, channel = box % product.chunks * 64 + at % 64;
-                if (r >= product.k || box >= all_boxes || channel >= product.c) continue;
-                const float* const two = sums[half / 2].at + pair * 4 + half % 2 * 2;
-                *reinterpret_cast<float2*>(to + box / product.chunks * product.c + channel) =
-                    make_float2(two[0], two[1]);
+            for (int i = 0; i < boxes_of_group; ++i) {
+                float* const first = to + at[i];
+#pragma unroll
+                for (int column = 0; column < 64; column += 8) {
+                    const float* const two =
+                        sums[half / 2].at + (i * 64 + column) / 2 + half % 2 * 2;
+                    if (channel[i] + column < product.c)
+                        *reinterpret_cast<float2*>(first + column) = make_float2(two[0], two[1]);
+                }
             }
         });
     }
