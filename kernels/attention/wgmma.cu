@@ -39,6 +39,7 @@ constexpr int multiplying = 128 * groups, threads = multiplying + 128;
 constexpr int copying_registers = 24, multiplying_registers = 240;  ///< of a thread
 constexpr int bytes_of_queries = 2 * rows * sizeof(float);
 constexpr CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
+constexpr float log2_e = 1.44269504f;
 
 /// The call's tensors as copies see them: boxes of 64 elements of 64 rows of a head.
 struct Gradients {
@@ -187,8 +188,6 @@ class Block {
     }
 
   private:
-    static constexpr float log2_e = 1.44269504f;
-
     __device__ static int group() { return static_cast<int>(threadIdx.x) / 128; }
     __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
     /// The first row that stays of the thread's two.
@@ -344,7 +343,7 @@ __global__ void prepare_queries(Shape shape, const Element* grad_o, const Elemen
     const int lane = static_cast<int>(threadIdx.x) % lanes_of_query;
     float sum = 0.0f;
     for (int c = lane * chunk; is_there && c < shape.width; c += lanes_of_query * chunk) {
-        Element of_grad[chunk], of_o[chunk];
+        alignas(16) Element of_grad[chunk], of_o[chunk];
         const long long first = shape.of_query(at) + c;
         *reinterpret_cast<uint4*>(of_grad) = *reinterpret_cast<const uint4*>(grad_o + first);
         *reinterpret_cast<uint4*>(of_o) = *reinterpret_cast<const uint4*>(o + first);
@@ -356,7 +355,6 @@ __global__ void prepare_queries(Shape shape, const Element* grad_o, const Elemen
     for (int apart = lanes_of_query / 2; apart > 0; apart /= 2)
         sum += __shfl_xor_sync(0xffffffffu, sum, apart);
     if (lane != 0) return;
-    constexpr float log2_e = 1.44269504f;
     const float of_row = is_there ? lse[shape.of_sum(at)] : -INFINITY;
     float* const to = of_queries + (sample * shape.heads + head) * rows_of_queries * pitch + row;
     to[lse_row * pitch] = of_row == -INFINITY ? INFINITY : of_row * log2_e;
