@@ -23,12 +23,19 @@ bool suits_floats(const Problem& problem) {
     return std::is_same_v<Pass, Forward> && p.h().filter == 1 && p.w().filter == 1;
 }
 
+/// Where a block has a whole image, and tensor cores would be idle.
+bool has_small_images(const Problem& problem) {
+    const Parameters p(problem);
+    return p.c <= 16 && p.k <= 32;
+}
+
 template <class Pass, class T>
 const Choice& choice() {
     const auto candidates = [] {
         const std::string pass = std::string("conv.") + Pass::pass_name + "/";
         if constexpr (std::is_same_v<T, float>) {
-            return std::vector<Candidate>{{pass + "implicit_gemm", suits_floats<Pass>},
+            return std::vector<Candidate>{{pass + "small_images", has_small_images},
+                                          {pass + "implicit_gemm", suits_floats<Pass>},
                                           {pass + "wgmma_bf16x6"},
                                           {pass + "implicit_gemm"}};
         } else {
@@ -51,6 +58,7 @@ template <class Pass, class T>
 void declare(KernelDeclaration& kernel) {
     declare_elements_on_stream<T>(kernel);
     kernel.spatial_axes(2, 2)
+        .aligned_to(16)
         .supports("asymmetric_padding")
         .only_if(
             "a variant takes it",
@@ -64,7 +72,6 @@ void declare(KernelDeclaration& kernel) {
             .layout("w", "ohwi")
             .layout("y", "nhwc")
             .where("k", multiple_of(8))
-            .aligned_to(16)
             .on_tensor_cores();
 }
 
