@@ -23,7 +23,7 @@
 
 namespace gradverify {
 
-struct KernelDeclaration;
+class KernelDeclaration;
 
 /// A kernel's full name, and the problems that it is good for; by default all that it supports.
 struct Candidate {
