@@ -220,34 +220,39 @@ __device__ void wait_for_products_but() {
     "%92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, "   \
     "%105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, " \
     "%117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-/// COUNT sums of a thread; the operands behind them are numbered A, B, whether transposed, and
-/// whether to add.
-#define GRADVERIFY_PRODUCT(COLUMNS, COUNT, TYPE, A, B, A_TRANSPOSED, B_TRANSPOSED, ADDS)         \
+/// COUNT sums of a thread; the operands behind them are numbered A, B, and ADDS, whether to add.
+/// What follows them in the instruction, FLAGS, is whether they are transposed.
+#define GRADVERIFY_PRODUCT(COLUMNS, COUNT, TYPE, A, B, ADDS, FLAGS)                              \
     GRADVERIFY_HOPPER("{ .reg .pred adds;\nsetp.ne.b32 adds, %" ADDS                             \
-                      ", 0;\nwgmma.mma_async.sync.aligned.m64n" COLUMNS "k16.f32." TYPE "." TYPE \
-                      " {" GRADVERIFY_NAMES_##COUNT                                              \
-                      "}, %" A ", %" B ", adds, 1, 1, %" A_TRANSPOSED ", %" B_TRANSPOSED         \
-                      "; }" : GRADVERIFY_SUMS_##COUNT(0) : "l"(a),                               \
-                      "l"(b), "n"(a_transposed ? 1 : 0), "n"(b_transposed ? 1 : 0), "r"(adds))
-#define GRADVERIFY_PRODUCT_OF(TYPE)                                        \
-    if constexpr (columns == 16)                                           \
-        GRADVERIFY_PRODUCT("16", 8, TYPE, "8", "9", "10", "11", "12");     \
-    else if constexpr (columns == 64)                                      \
-        GRADVERIFY_PRODUCT("64", 32, TYPE, "32", "33", "34", "35", "36");  \
-    else if constexpr (columns == 128)                                     \
-        GRADVERIFY_PRODUCT("128", 64, TYPE, "64", "65", "66", "67", "68"); \
-    else                                                                   \
-        GRADVERIFY_PRODUCT("256", 128, TYPE, "128", "129", "130", "131", "132")
-/// Begins s += a b, or s = a b unless it `adds`, of 64 x 16 and 16 x `columns` elements, 16, 64,
-/// 128 or 256. The rows of a factor in shared memory are those of a and the columns of b, or go
-/// along the sum if it is `_transposed`.
+                      ", 0;\nwgmma.mma_async.sync.aligned.m64n" COLUMNS TYPE                     \
+                      " {" GRADVERIFY_NAMES_##COUNT "}, %" A ", %" B ", adds, 1, 1" FLAGS        \
+                                                    "; }" : GRADVERIFY_SUMS_##COUNT(0) : "l"(a), \
+                      "l"(b), "r"(adds), "n"(a_transposed ? 1 : 0), "n"(b_transposed ? 1 : 0))
+#define GRADVERIFY_FLAGS_OF_HALVES(FLAGS) FLAGS
+#define GRADVERIFY_FLAGS_OF_FLOATS(FLAGS) ""
+#define GRADVERIFY_PRODUCT_OF(TYPE, FLAGS)                                          \
+    if constexpr (columns == 16)                                                    \
+        GRADVERIFY_PRODUCT("16", 8, TYPE, "8", "9", "10", FLAGS(", %11, %12"));     \
+    else if constexpr (columns == 64)                                               \
+        GRADVERIFY_PRODUCT("64", 32, TYPE, "32", "33", "34", FLAGS(", %35, %36"));  \
+    else if constexpr (columns == 128)                                              \
+        GRADVERIFY_PRODUCT("128", 64, TYPE, "64", "65", "66", FLAGS(", %67, %68")); \
+    else                                                                            \
+        GRADVERIFY_PRODUCT("256", 128, TYPE, "128", "129", "130", FLAGS(", %131, %132"))
+/// Begins s += a b, or s = a b unless it `adds`, of 64 x terms and terms x `columns` elements, 16,
+/// 64, 128 or 256, 16 terms of halves, or 8 of floats, whose lower 13 bits are cut off. The rows of
+/// a factor in shared memory are those of a and the columns of b, or go along the sum if it is
+/// `_transposed`, as floats can't be.
 template <class T, bool a_transposed, bool b_transposed, int columns>
 __device__ void begin_product(SumsOf<columns>& s, std::uint64_t a, std::uint64_t b, int adds = 1) {
     static_assert(columns == 16 || columns == 64 || columns == 128 || columns == 256);
-    if constexpr (std::is_same_v<T, __half>) {
-        GRADVERIFY_PRODUCT_OF("f16");
+    if constexpr (std::is_same_v<T, float>) {
+        static_assert(!a_transposed && !b_transposed);
+        GRADVERIFY_PRODUCT_OF("k8.f32.tf32.tf32", GRADVERIFY_FLAGS_OF_FLOATS);
+    } else if constexpr (std::is_same_v<T, __half>) {
+        GRADVERIFY_PRODUCT_OF("k16.f32.f16.f16", GRADVERIFY_FLAGS_OF_HALVES);
     } else {
-        GRADVERIFY_PRODUCT_OF("bf16");
+        GRADVERIFY_PRODUCT_OF("k16.f32.bf16.bf16", GRADVERIFY_FLAGS_OF_HALVES);
     }
 }
 /// The same of an a in registers.
@@ -273,6 +278,8 @@ __device__ void begin_product(SumsOf<columns>& s, const Rows& a, std::uint64_t b
 }
 #undef GRADVERIFY_PRODUCT_BY
 #undef GRADVERIFY_PRODUCT_OF
+#undef GRADVERIFY_FLAGS_OF_FLOATS
+#undef GRADVERIFY_FLAGS_OF_HALVES
 #undef GRADVERIFY_PRODUCT
 #undef GRADVERIFY_NAMES_128
 #undef GRADVERIFY_NAMES_64

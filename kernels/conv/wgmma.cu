@@ -14,10 +14,28 @@ void forward(const Forward& call) {
                                  Strided<T>::of(call.y), call.launch);
 }
 
+/// The filter in the workspace, as taps, channels, features.
+template <class T>
+Images<T, Pieces<1>> transposed_filter(const GradInput& call) {
+    const Parameters& p = call.problem;
+    auto* const to = static_cast<T*>(call.launch.workspace);
+    const auto w = Strided<const T>::of(call.w);
+    launch_fold<T, 1>(Strided<const T>{w.first, w.pixel, w.outer, 0, w.channel},
+                      Fold::of(p.k, 1, p.c), p.h().filter * p.w().filter, to, call.launch.stream);
+    const long long tap = p.c * p.k;
+    return {{{to, {p.k, p.w().filter, p.h().filter, p.c}, {0, tap, tap * p.w().filter, p.k}}}};
+}
+
 template <class T>
 void grad_input(const GradInput& call) {
-    launch_grad_input<T, Pieces<1>>(call.problem, images_of<T>(call.dy), images_of<T>(call.w),
-                                    Strided<T>::of(call.dx), call.launch);
+    const auto w = [&] {
+        if constexpr (std::is_same_v<T, float>)
+            return transposed_filter<T>(call);
+        else
+            return images_of<T>(call.w);
+    }();
+    launch_grad_input<T, Pieces<1>>(call.problem, images_of<T>(call.dy), w, Strided<T>::of(call.dx),
+                                    call.launch);
 }
 
 template <class T>
@@ -58,6 +76,11 @@ void declare_grad_input(KernelDeclaration& kernel) {
     kernel.only_if(reach_of_features, [](const Problem& problem) {
         return reads_windows_of_features(Parameters(problem));
     });
+    if constexpr (std::is_same_v<T, float>)
+        kernel.workspace([](const Problem& problem) {
+            const Parameters p(problem);
+            return p.k * p.c * p.h().filter * p.w().filter * std::int64_t{sizeof(T)};
+        });
 }
 template <class T>
 void declare_grad_weight(KernelDeclaration& kernel) {
@@ -69,10 +92,13 @@ void declare_grad_weight(KernelDeclaration& kernel) {
 
 // nvcc builds it where it builds for sm_90a (kernels/CMakeLists.txt).
 #if !defined(__NVCC__) || defined(GRADVERIFY_SM_90A)
-#define REGISTER(SUFFIX, T)                                                                  \
-    GRADVERIFY_KERNEL(Forward, "wgmma" SUFFIX, forward<T>).with(declare_forward<T>);         \
-    GRADVERIFY_KERNEL(GradInput, "wgmma" SUFFIX, grad_input<T>).with(declare_grad_input<T>); \
-    GRADVERIFY_KERNEL(GradWeight, "wgmma" SUFFIX, grad_weight<T>).with(declare_grad_weight<T>)
+#define REGISTER(SUFFIX, T)                                                          \
+    GRADVERIFY_KERNEL(Forward, "wgmma" SUFFIX, forward<T>).with(declare_forward<T>); \
+    GRADVERIFY_KERNEL(GradInput, "wgmma" SUFFIX, grad_input<T>).with(declare_grad_input<T>)
 REGISTER("_f16", __half);
 REGISTER("_bf16", __nv_bfloat16);
+REGISTER("_tf32", float);
+GRADVERIFY_KERNEL(GradWeight, "wgmma_f16", grad_weight<__half>).with(declare_grad_weight<__half>);
+GRADVERIFY_KERNEL(GradWeight, "wgmma_bf16", grad_weight<__nv_bfloat16>)
+    .with(declare_grad_weight<__nv_bfloat16>);
 #endif

@@ -12,6 +12,7 @@
 //   grad_weight  dw: features by taps and channels, over pixels of y
 //
 // A factor may come in pieces, tensors that add up to it; then products of pieces are summed.
+// Floats are multiplied as tf32, where terms of the sum lie side by side in both factors.
 #pragma once
 
 #include <cstring>
@@ -21,10 +22,10 @@
 
 namespace gradverify::conv::wgmma {
 
-constexpr int deep = 64;        ///< terms of the sum in a stage: 128 bytes of a row
-constexpr int depth = 16;       ///< terms of the sum in one product
-constexpr int row_bytes = 128;  ///< of a box
-constexpr int box_bytes = deep * row_bytes;
+constexpr int row_bytes = 128, product_bytes = 32;  ///< of a row: in a stage, and in one product
+template <class T>
+constexpr int deep = row_bytes / sizeof(T);  ///< terms of the sum in a stage
+constexpr int box_bytes = 64 * row_bytes;
 constexpr int groups = 2, multiplying_warps = 4 * groups;
 constexpr int staged_columns = 64;  ///< of halves, in rows of a warp that are stored
 constexpr int staged_bytes = 16 * row_bytes;
@@ -132,7 +133,8 @@ struct Ring {
     __device__ void multiply(typename Tile::Sums (&sums)[Tile::tall], int first_step,
                              int steps) const {
         constexpr bool a_transposed = Factors::a_transposed, b_transposed = Factors::b_transposed;
-        constexpr int in_row = depth * 2, in_rows = depth * row_bytes;
+        constexpr int in_row = product_bytes;
+        constexpr int in_rows = product_bytes / sizeof(typename Factors::Element) * row_bytes;
         const int a_at = Tile::first_row() / 64 * box_bytes;
         const int b_at = Tile::first_column() / 64 * box_bytes;
         if (steps <= 0) {
@@ -143,7 +145,7 @@ struct Ring {
             filled(step).wait(step / stages % 2);
             hopper::fence_sums();
 #pragma unroll
-            for (int i = 0; i < deep / depth; ++i)
+            for (int i = 0; i < row_bytes / product_bytes; ++i)
 #pragma unroll
                 for (int row = 0; row < Tile::tall; ++row)
                     hopper::begin_product<typename Factors::Element, a_transposed, b_transposed>(
@@ -236,7 +238,7 @@ struct PixelParts {
     CUtensorMap filter[Pieces::count];
     int count;
     unsigned clusters;         ///< tiles of clusters in all
-    int chunks;                ///< of 64 channels that are summed over
+    int chunks;                ///< of channels that are summed over, each a stage
     int channels;              ///< of the result
     long long channel_stride;  ///< of the result, in elements
     const void* bias;          ///< one for each channel, or null
@@ -252,7 +254,7 @@ struct PixelFactors {
     using Element = T;
     static constexpr bool a_transposed = false, b_transposed = !by_features;
     /// What a block copies of the filter's tile for its cluster: columns, or terms of the sum.
-    static constexpr int share = (by_features ? Tile::width : deep) / Tile::blocks;
+    static constexpr int share = (by_features ? Tile::width : deep<T>) / Tile::blocks;
     static constexpr int copies = 1 + (by_features ? 1 : Tile::width / 64);
 
     const PixelParts<Pieces>& parts;
@@ -289,8 +291,8 @@ struct PixelFactors {
     }
     __device__ void advance() {
         if (++product < Pieces::products) return;
-        product = 0, along += deep;
-        if (along < parts.chunks * deep) return;
+        product = 0, along += deep<T>;
+        if (along < parts.chunks * deep<T>) return;
         along = 0;
         if (++x < part.axes[0].taps) return;
         x = 0, ++y;
@@ -368,7 +370,25 @@ __device__ void store_rows(const Parts& parts, const typename Tile::Sums& sums, 
     }
 }
 
-/// A result of floats. Eight threads of a warp have pixels that follow each other.
+/// The same of floats, each thread's pairs as they are.
+template <class Tile, class Parts>
+__device__ void store_pairs(const Parts& parts, const typename Tile::Sums& sums, int half,
+                            float* to, bool is_there, int column) {
+    const auto* const bias = static_cast<const float*>(parts.bias);
+    if (!is_there) return;
+#pragma unroll
+    for (int pair = 0; pair < Tile::columns / 8; ++pair) {
+        const int at = column + column_of_sums(pair);
+        if (at >= parts.channels) continue;
+        const float* const two = sums.at + pair * 4 + half % 2 * 2;
+        const float2 b =
+            bias != nullptr ? *reinterpret_cast<const float2*>(bias + at) : make_float2(0.0f, 0.0f);
+        *reinterpret_cast<float2*>(to + at) = make_float2(two[0] + b.x, two[1] + b.y);
+    }
+}
+
+/// A result of floats, wherever its channels lie. Eight threads of a warp have pixels that follow
+/// each other.
 template <class Tile, class Parts>
 __device__ void store_row_of_floats(const Parts& parts, const typename Tile::Sums& sums, int half,
                                     float* to, bool is_there, int column) {
@@ -385,7 +405,7 @@ __device__ void store_row_of_floats(const Parts& parts, const typename Tile::Sum
         }
 }
 
-template <class Result, class Tile, class Parts>
+template <class T, class Result, class Tile, class Parts>
 __device__ void store_pixels(const Parts& parts, const PixelProduct<typename Parts::Pieces>& part,
                              const typename Tile::Sums (&sums)[Tile::tall], int row, int column,
                              unsigned char* staged) {
@@ -398,8 +418,9 @@ __device__ void store_pixels(const Parts& parts, const PixelProduct<typename Par
     auto* const to = static_cast<Result*>(part.first);
     if constexpr (std::is_same_v<Result, float>) {
         for_rows_of_sums<Tile>(row, [&](int half, int r) {
-            store_row_of_floats<Tile>(parts, sums[half / 2], half, to + offset_of(r),
-                                      r < part.pixels, column);
+            constexpr auto store = std::is_same_v<T, float> ? store_pairs<Tile, Parts>
+                                                            : store_row_of_floats<Tile, Parts>;
+            store(parts, sums[half / 2], half, to + offset_of(r), r < part.pixels, column);
         });
     } else {
         const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -454,7 +475,7 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
             parts, rank, [&](const Part& part, int row, int column, int steps) {
                 typename Tile::Sums sums[Tile::tall];
                 ring.template multiply<Factors>(sums, first_step, steps);
-                store_pixels<Result, Tile>(parts, part, sums, row, column, ring.staged());
+                store_pixels<T, Result, Tile>(parts, part, sums, row, column, ring.staged());
                 first_step += steps;
             });
     }
@@ -481,7 +502,8 @@ template <class T, class Pieces, class Tile>
 struct FilterFactors {
     using Element = T;
     static constexpr bool a_transposed = true, b_transposed = true;
-    static constexpr int share = deep / Tile::blocks;  ///< pixels that a block copies of a column
+    static constexpr int share =
+        deep<T> / Tile::blocks;  ///< pixels that a block copies of a column
     static constexpr int copies_of_a = Tile::height / 64, copies = copies_of_a + Tile::width / 64;
 
     const FilterProduct<Pieces>& product;
@@ -497,7 +519,7 @@ struct FilterFactors {
             min(first_box + max(copy - copies_of_a, 0), product.taps() * product.chunks - 1);
         const ProductAxis &w = product.axes[0], &h = product.axes[1];
         const int tap = box / product.chunks;
-        row_or_channel = copy < copies_of_a ? row + copy * 64 : box % product.chunks * deep;
+        row_or_channel = copy < copies_of_a ? row + copy * 64 : box % product.chunks * deep<T>;
         right = w.first_offset + tap % w.taps * w.offset_step;
         down = h.first_offset + tap / w.taps * h.offset_step;
     }
@@ -514,7 +536,7 @@ struct FilterFactors {
     }
     __device__ void advance() {
         if (++pieces < Pieces::products) return;
-        pieces = 0, pixel += deep;
+        pieces = 0, pixel += deep<T>;
     }
 };
 
@@ -534,7 +556,7 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
     const int first_box = cluster % across * boxes;
     const int first = static_cast<int>(blockIdx.y) * product.pixels_of_part;
     const int pixels = min(product.pixels_of_part, product.pixels - first);
-    const int steps = (pixels + deep - 1) / deep * Pieces::products;
+    const int steps = (pixels + deep<T> - 1) / deep<T> * Pieces::products;
     ring.begin_barriers();
     if (threadIdx.x >= multiplying) {
         hopper::keep_registers<copying_registers>();

@@ -77,10 +77,12 @@ __device__ inline __nv_bfloat16 greatest_piece(float number) {
     return __nv_bfloat16(overflows ? copysignf(greatest, number) : number);
 }
 
-/// `pieces` times 16 bytes that add up to eight numbers, the greatest first.
+/// `pieces` times eight numbers, which add up to eight, the greatest first; 16 bytes are stored at
+/// once.
 template <class T, int pieces>
 struct ChunkInPieces {
-    uint4 of[pieces];
+    static constexpr int stores = chunk * sizeof(T) / sizeof(uint4);
+    uint4 of[pieces][stores];
 
     __device__ explicit ChunkInPieces(const T (&numbers)[chunk])
     requires(pieces == 1)
@@ -158,7 +160,9 @@ __global__ void fold(Strided<const From> from, Fold of, int outer, T* to, FoldTi
                          first_channel + channel_written;
 #pragma unroll
         for (int piece = 0; piece < pieces; ++piece)
-            *reinterpret_cast<uint4*>(there + piece * piece_stride) = split.of[piece];
+#pragma unroll
+            for (int i = 0; i < split.stores; ++i)
+                reinterpret_cast<uint4*>(there + piece * piece_stride)[i] = split.of[piece][i];
     }
 }
 
@@ -197,6 +201,17 @@ __global__ void add_parts(const float* sums, int parts, Fold of, int features, S
 }
 
 // ---- on the host
+
+/// Any tensor, as `fold` says it.
+template <class T, int pieces, class From>
+void launch_fold(const Strided<const From>& from, const Fold& of, std::int64_t outer, T* to,
+                 cudaStream_t stream) {
+    const FoldTile tile(of);
+    const long long tiles =
+        divided_up(outer * of.places(), tile.places) * divided_up(of.padded, tile.channels);
+    fold<T, pieces><<<blocks_of_loop(tiles, 1), FoldTile::threads, 0, stream>>>(
+        from, of, static_cast<int>(outer), to, tile);
+}
 
 constexpr int most_channels_folded = 16;  ///< of an image that is folded
 

@@ -44,13 +44,8 @@ FoldedOf<Types> room(Space& space, const Fold& fold, std::int64_t outer) {
 
 template <class Types>
 void launch_fold(const FoldedOf<Types>& to, const TensorView& from, cudaStream_t stream) {
-    const FoldTile tile(to.fold);
-    const long long tiles = divided_up(to.outer * to.fold.places(), tile.places) *
-                            divided_up(to.fold.padded, tile.channels);
-    fold<typename Types::Piece, Types::Factors::count>
-        <<<blocks_of_loop(tiles, 1), FoldTile::threads, 0, stream>>>(
-            Strided<const typename Types::Element>::of(from), to.fold, static_cast<int>(to.outer),
-            to.first, tile);
+    wgmma::launch_fold<typename Types::Piece, Types::Factors::count>(
+        Strided<const typename Types::Element>::of(from), to.fold, to.outer, to.first, stream);
 }
 
 template <class Types>

@@ -137,7 +137,7 @@ CUtensorMap columns_of(const tensor_maps::Tensor<T, 4>& image, const ProductAxis
     return tensor_maps::in_columns<T>(
         image,
         {{axes[0].corner, axes[1].corner}, {count(0), count(1)}, {axes[0].stride, axes[1].stride}},
-        deep, pixels, swizzle);
+        deep<T>, pixels, swizzle);
 }
 
 inline int divided_up_to_int(std::int64_t number, int by) {
@@ -175,9 +175,9 @@ void launch_pixels(PixelParts<Pieces>& parts, const Images<T, Pieces>& image,
         using Tile = decltype(chosen);
         constexpr int share = PixelFactors<T, Pieces, by_features, Tile>::share;
         map_each<T, Pieces>(w, parts.filter, [](const auto& filter) {
-            return tensor_maps::in_boxes<T, 4>(filter, {deep, 1, 1, share}, swizzle);
+            return tensor_maps::in_boxes<T, 4>(filter, {deep<T>, 1, 1, share}, swizzle);
         });
-        parts.chunks = divided_up_to_int(image[0].sizes[0], deep);
+        parts.chunks = divided_up_to_int(image[0].sizes[0], deep<T>);
         const int across = divided_up_to_int(parts.channels, Tile::width);
         for (int i = 0; i < parts.count; ++i) {
             PixelProduct<Pieces>& part = parts.of[i];
@@ -226,6 +226,7 @@ void launch_forward(const Parameters& p, const Images<T, Pieces>& x, const Image
     launch_pixels<T, Result, true>(parts, x, w, on);
 }
 
+/// `w` is transposed for floats: its outermost axis is channels, its innermost features.
 template <class T, class Pieces, class Result>
 void launch_grad_input(const Parameters& p, const Images<T, Pieces>& dy, const Images<T, Pieces>& w,
                        const Strided<Result>& dx, const Launch& on) {
@@ -241,7 +242,7 @@ void launch_grad_input(const Parameters& p, const Images<T, Pieces>& dy, const I
             part.axes[0].pixel_stride = p.w().stride * dx.pixel;
             part.axes[1].pixel_stride = p.h().stride * dx.row;
         }
-    launch_pixels<T, Result, false>(parts, dy, w, on);
+    launch_pixels<T, Result, std::is_same_v<T, float>>(parts, dy, w, on);
 }
 
 /// Tiles of dw as high as there are features.
@@ -259,6 +260,7 @@ struct Split {
 
     template <class Tile>
     Split(const Parameters& p, Tile) {
+        constexpr int deep = wgmma::deep<__half>;
         constexpr std::int64_t steps_at_least = 4;
         const std::int64_t boxes = p.h().filter * p.w().filter * divided_up(p.c, deep);
         tiles = divided_up_to_int(p.k, Tile::height * Tile::blocks) * Tile::blocks *
@@ -294,9 +296,9 @@ int launch_sums_of_filter(const Parameters& p, const Images<T, Pieces>& dy,
     product.pixels = static_cast<int>(p.n) * product.axes[0].pixels * product.axes[1].pixels;
     map_each<T, Pieces>(dy, product.features, [&](const auto& features) {
         return tensor_maps::in_boxes<T, 2>({features.data, {features.sizes[0], product.pixels}},
-                                           {deep, deep}, swizzle);
+                                           {deep<T>, deep<T>}, swizzle);
     });
-    product.chunks = divided_up_to_int(p.c, deep);
+    product.chunks = divided_up_to_int(p.c, deep<T>);
     product.k = static_cast<int>(p.k), product.c = static_cast<int>(p.c);
     product.sums = sums;
     int parts = 0;
