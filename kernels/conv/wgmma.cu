@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv/wgmma: the three products of a convolution by wgmma and tensor copies, for sm_90a.
+// conv/wgmma: the three products of a convolution by wgmma and tensor copies, for sm_90a. Floats
+// are multiplied as tf32: forward as they are, grad_input with its filter transposed. For
+// grad_weight they are laid out along pixels, on a grid with zeros in between, so NaN and
+// infinities in what a window does not read may come out of it.
+#include <string>
+#include <type_traits>
+
 #include "kernels/conv/wgmma_fold.cuh"
+#include "kernels/conv/wgmma_lines.cuh"
 
 namespace {
 
@@ -38,14 +45,36 @@ void grad_input(const GradInput& call) {
                                     call.launch);
 }
 
+/// The workspace of grad_weight, as it is handed out.
+struct LineSpace {
+    Lines lines;
+    Space space;
+    float* dy = space.take<float>(lines.features.elements());
+    float* x = space.take<float>(lines.image.elements());
+    float* sums = nullptr;
+
+    LineSpace(const Parameters& p, void* first) : lines(p), space(first) {
+        sums = space.take<float>(bytes_of_sums<float>(p, lines.features.positions) / 4);
+    }
+};
+
 template <class T>
 void grad_weight(const GradWeight& call) {
-    auto* const sums = static_cast<float*>(call.launch.workspace);
-    const int parts = launch_sums_of_filter<T, Pieces<1>>(call.problem, images_of<T>(call.dy),
-                                                          images_of<T>(call.x), sums, call.launch);
     const Parameters& p = call.problem;
-    launch_add_parts<T>(sums, parts, Fold::of(p.c, p.h().filter, p.w().filter), call.dw,
-                        call.launch.stream);
+    const Launch& on = call.launch;
+    auto* sums = static_cast<float*>(on.workspace);
+    int parts = 0;
+    if constexpr (std::is_same_v<T, float>) {
+        const LineSpace in(p, on.workspace);
+        launch_to_lines(call.dy, in.lines.features, in.dy, on.stream);
+        launch_to_lines(call.x, in.lines.image, in.x, on.stream);
+        sums = in.sums;
+        parts = launch_sums_of_lines<T>(p, in.lines, in.dy, in.x, sums, on);
+    } else {
+        parts = launch_sums_of_filter<T, Pieces<1>>(p, images_of<T>(call.dy), images_of<T>(call.x),
+                                                    sums, on);
+    }
+    launch_add_parts<T>(sums, parts, Fold::of(p.c, p.h().filter, p.w().filter), call.dw, on.stream);
 }
 
 template <class T>
@@ -85,20 +114,31 @@ void declare_grad_input(KernelDeclaration& kernel) {
 template <class T>
 void declare_grad_weight(KernelDeclaration& kernel) {
     declare_forward<T>(kernel);
-    kernel.workspace([](const Problem& problem) { return bytes_of_sums(Parameters(problem)); });
+    if constexpr (std::is_same_v<T, float>)
+        kernel.only_if(std::string(reach_of_image) +
+                           "; images have at most 2^30 positions in all, with zeros in between",
+                       [](const Problem& problem) {
+                           const Parameters p(problem);
+                           return reads_windows_of_image(p) && Lines(p).are_few();
+                       });
+    kernel.workspace([](const Problem& problem) {
+        const Parameters p(problem);
+        if constexpr (std::is_same_v<T, float>)
+            return LineSpace(p, nullptr).space.bytes();
+        else
+            return bytes_of_sums<T>(p, pixels_of_features(p));
+    });
 }
 
 }  // namespace
 
 // nvcc builds it where it builds for sm_90a (kernels/CMakeLists.txt).
 #if !defined(__NVCC__) || defined(GRADVERIFY_SM_90A)
-#define REGISTER(SUFFIX, T)                                                          \
-    GRADVERIFY_KERNEL(Forward, "wgmma" SUFFIX, forward<T>).with(declare_forward<T>); \
-    GRADVERIFY_KERNEL(GradInput, "wgmma" SUFFIX, grad_input<T>).with(declare_grad_input<T>)
+#define REGISTER(SUFFIX, T)                                                                  \
+    GRADVERIFY_KERNEL(Forward, "wgmma" SUFFIX, forward<T>).with(declare_forward<T>);         \
+    GRADVERIFY_KERNEL(GradInput, "wgmma" SUFFIX, grad_input<T>).with(declare_grad_input<T>); \
+    GRADVERIFY_KERNEL(GradWeight, "wgmma" SUFFIX, grad_weight<T>).with(declare_grad_weight<T>)
 REGISTER("_f16", __half);
 REGISTER("_bf16", __nv_bfloat16);
 REGISTER("_tf32", float);
-GRADVERIFY_KERNEL(GradWeight, "wgmma_f16", grad_weight<__half>).with(declare_grad_weight<__half>);
-GRADVERIFY_KERNEL(GradWeight, "wgmma_bf16", grad_weight<__nv_bfloat16>)
-    .with(declare_grad_weight<__nv_bfloat16>);
 #endif

@@ -418,9 +418,12 @@ __device__ void store_pixels(const Parts& parts, const PixelProduct<typename Par
     auto* const to = static_cast<Result*>(part.first);
     if constexpr (std::is_same_v<Result, float>) {
         for_rows_of_sums<Tile>(row, [&](int half, int r) {
-            constexpr auto store = std::is_same_v<T, float> ? store_pairs<Tile, Parts>
-                                                            : store_row_of_floats<Tile, Parts>;
-            store(parts, sums[half / 2], half, to + offset_of(r), r < part.pixels, column);
+            if constexpr (std::is_same_v<T, float>)
+                store_pairs<Tile>(parts, sums[half / 2], half, to + offset_of(r), r < part.pixels,
+                                  column);
+            else
+                store_row_of_floats<Tile>(parts, sums[half / 2], half, to + offset_of(r),
+                                          r < part.pixels, column);
         });
     } else {
         const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -484,7 +487,8 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
 
 // ---- features by taps and channels
 
-/// Over the pixels of y, in parts.
+/// Over the pixels of y, in parts. Of floats (wgmma_lines.cuh) they are positions of a grid, where
+/// pixels are axes[i].pixel_stride apart; a tap's line is that of its number modulo `tap_step`.
 template <class Pieces>
 struct FilterProduct {
     CUtensorMap features[Pieces::count], image[Pieces::count];  ///< dy, pixels by features; x
@@ -540,13 +544,59 @@ struct FilterFactors {
     }
 };
 
+__host__ __device__ inline int floor_divided(int number, int by) {
+    return (number - (number < 0 ? by - 1 : 0)) / by;
+}
+
+/// The same of floats: both factors are lines of pixels, one for each feature, phase and channel.
+template <class Tile>
+struct LineFactors {
+    using Element = float;
+    static constexpr bool a_transposed = false, b_transposed = false;
+    static constexpr int share = 64 / Tile::blocks;  ///< channels that a block copies of a column
+    static constexpr int copies_of_a = Tile::height / 64, copies = copies_of_a + Tile::width / 64;
+
+    const FilterProduct<Pieces<1>>& product;
+    int pixel, line, begin;  ///< of what this thread copies
+
+    __device__ LineFactors(const FilterProduct<Pieces<1>>& of, int first_pixel, int row,
+                           int first_box, int rank)
+        : product(of), pixel(first_pixel), begin(rank * share) {
+        const int copy = static_cast<int>(threadIdx.x) % 32;
+        line = row + copy * 64;
+        if (copy < copies_of_a) return;
+        const int box = min(first_box + copy - copies_of_a, product.taps() * product.chunks - 1);
+        const ProductAxis &w = product.axes[0], &h = product.axes[1];
+        const int tap = box / product.chunks, x = tap % w.taps, y = tap / w.taps;
+        line = (y % h.tap_step * w.tap_step + x % w.tap_step) * product.c +
+               box % product.chunks * 64 + begin;
+        pixel += shift(h, y) + shift(w, x);
+    }
+
+    __device__ static int shift(const ProductAxis& axis, int tap) {
+        return floor_divided(axis.corner + tap * axis.offset_step, axis.stride) *
+               static_cast<int>(axis.pixel_stride);
+    }
+    __device__ void load(int copy, unsigned char* a, unsigned char* b, hopper::Barrier& filled) {
+        unsigned char* const to = b + (copy - copies_of_a) * box_bytes + begin * row_bytes;
+        if (copy < copies_of_a)
+            hopper::load_tile(a + copy * box_bytes, product.features[0], pixel, line, filled);
+        else if constexpr (Tile::blocks == 1)
+            hopper::load_tile(to, product.image[0], pixel, line, filled);
+        else
+            hopper::load_tile_for(Tile::all_blocks, to, product.image[0], pixel, line, filled);
+    }
+    __device__ void advance() { pixel += deep<float>; }
+};
+
 /// **Grid** x: tiles of columns, then of rows, those of a cluster one after the other; y: parts of
 /// the pixels; `threads`.
 template <class T, class Pieces, class Tile>
 __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 1)
     multiply_filters(const __grid_constant__ FilterProduct<Pieces> product) {
     extern __shared__ __align__(1024) unsigned char shared[];
-    using Factors = FilterFactors<T, Pieces, Tile>;
+    using Factors = std::conditional_t<std::is_same_v<T, float>, LineFactors<Tile>,
+                                       FilterFactors<T, Pieces, Tile>>;
     const Ring<Tile> ring{shared};
     constexpr int boxes = Tile::width / 64;
     const int all_boxes = product.taps() * product.chunks, across = (all_boxes + boxes - 1) / boxes;

@@ -85,7 +85,8 @@ struct GradWeightSpace {
     FoldedOf<Types> dy =
         room<Types>(space, folds.features, are_halves<Types> ? 0 : folds.windows.n);
     FoldedOf<Types> x = room<Types>(space, folds.image, folds.windows.n);
-    float* sums = space.take<float>(bytes_of_sums(folds.windows) / 4);
+    float* sums = space.take<float>(
+        bytes_of_sums<typename Types::Piece>(folds.windows, pixels_of_features(folds.windows)) / 4);
 };
 template <template <class> class SpaceOf, class Types>
 std::int64_t bytes_of(const Problem& problem) {

@@ -259,13 +259,11 @@ struct Split {
     int tiles, parts, pixels_of_part;
 
     template <class Tile>
-    Split(const Parameters& p, Tile) {
-        constexpr int deep = wgmma::deep<__half>;
+    Split(const Parameters& p, Tile, std::int64_t pixels, int deep) {
         constexpr std::int64_t steps_at_least = 4;
-        const std::int64_t boxes = p.h().filter * p.w().filter * divided_up(p.c, deep);
+        const std::int64_t boxes = p.h().filter * p.w().filter * divided_up(p.c, 64);
         tiles = divided_up_to_int(p.k, Tile::height * Tile::blocks) * Tile::blocks *
                 divided_up_to_int(boxes, Tile::width / 64);
-        const std::int64_t pixels = p.n * forward_axis(p.w()).pixels * forward_axis(p.h()).pixels;
         const std::int64_t wanted = std::max(multiprocessors / tiles, 1);
         const std::int64_t most = std::max(pixels / (deep * steps_at_least), std::int64_t{1});
         const std::int64_t chunks = divided_up(pixels, deep);
@@ -275,46 +273,60 @@ struct Split {
     }
 };
 
-/// Of the parts' sums, whatever the block size.
-inline std::int64_t bytes_of_sums(const Parameters& p) {
+inline std::int64_t pixels_of_features(const Parameters& p) {
+    return p.n * forward_axis(p.w()).pixels * forward_axis(p.h()).pixels;
+}
+
+/// Of the parts' sums over so many pixels, whatever the block size.
+template <class T>
+std::int64_t bytes_of_sums(const Parameters& p, std::int64_t pixels) {
     int parts = 1;
     for (const int block_size : {64, 128, 256})
-        with_filter_tile(block_size, p.k,
-                         [&](auto tile) { parts = std::max(parts, Split(p, tile).parts); });
+        with_filter_tile(block_size, p.k, [&](auto tile) {
+            parts = std::max(parts, Split(p, tile, pixels, deep<T>).parts);
+        });
     return parts * p.k * p.c * p.h().filter * p.w().filter *
            static_cast<std::int64_t>(sizeof(float));
 }
 
-/// Leaves sums of some pixels each in `sums`: parts, features, taps, channels. The pixels of `dy`
-/// are one axis.
+/// Leaves sums of some pixels each in product.sums: parts, features, taps, channels. `map_image`
+/// sets maps of the image's boxes, of so many pixels or lines.
 /// **Returns** how many parts there are.
-template <class T, class Pieces>
-int launch_sums_of_filter(const Parameters& p, const Images<T, Pieces>& dy,
-                          const Images<T, Pieces>& x, float* sums, const Launch& on) {
-    FilterProduct<Pieces> product{};
-    product.axes[0] = forward_axis(p.w()), product.axes[1] = forward_axis(p.h());
-    product.pixels = static_cast<int>(p.n) * product.axes[0].pixels * product.axes[1].pixels;
-    map_each<T, Pieces>(dy, product.features, [&](const auto& features) {
-        return tensor_maps::in_boxes<T, 2>({features.data, {features.sizes[0], product.pixels}},
-                                           {deep<T>, deep<T>}, swizzle);
-    });
-    product.chunks = divided_up_to_int(p.c, deep<T>);
+template <class T, class Pieces, class MapImage>
+int launch_filters(const Parameters& p, FilterProduct<Pieces>& product, const Launch& on,
+                   MapImage map_image) {
+    product.chunks = divided_up_to_int(p.c, 64);
     product.k = static_cast<int>(p.k), product.c = static_cast<int>(p.c);
-    product.sums = sums;
     int parts = 0;
     with_filter_tile(on.block_size, p.k, [&](auto tile) {
         using Tile = decltype(tile);
-        const Split split(p, tile);
-        constexpr int share = FilterFactors<T, Pieces, Tile>::share;
-        map_each<T, Pieces>(x, product.image, [&](const auto& image) {
-            return columns_of<T>(image, product.axes, share);
-        });
+        const Split split(p, tile, product.pixels, deep<T>);
+        map_image(64 / Tile::blocks);
         product.pixels_of_part = split.pixels_of_part;
         launch_ring(multiply_filters<T, Pieces, Tile>, dim3(split.tiles, split.parts),
                     Ring<Tile>::bytes, product, on.stream);
         parts = split.parts;
     });
     return parts;
+}
+
+/// The same, whose pixels of `dy` are one axis.
+template <class T, class Pieces>
+int launch_sums_of_filter(const Parameters& p, const Images<T, Pieces>& dy,
+                          const Images<T, Pieces>& x, float* sums, const Launch& on) {
+    FilterProduct<Pieces> product{};
+    product.axes[0] = forward_axis(p.w()), product.axes[1] = forward_axis(p.h());
+    product.pixels = static_cast<int>(pixels_of_features(p));
+    product.sums = sums;
+    map_each<T, Pieces>(dy, product.features, [&](const auto& features) {
+        return tensor_maps::in_boxes<T, 2>({features.data, {features.sizes[0], product.pixels}},
+                                           {deep<T>, deep<T>}, swizzle);
+    });
+    return launch_filters<T>(p, product, on, [&](int share) {
+        map_each<T, Pieces>(x, product.image, [&](const auto& image) {
+            return columns_of<T>(image, product.axes, share);
+        });
+    });
 }
 
 }  // namespace gradverify::conv::wgmma
