@@ -113,14 +113,17 @@ void declare_grad_input(KernelDeclaration& kernel) {
 }
 template <class T>
 void declare_grad_weight(KernelDeclaration& kernel) {
-    declare_forward<T>(kernel);
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (!std::is_same_v<T, float>) {
+        declare_forward<T>(kernel);
+    } else {
+        declare<T>(kernel);
         kernel.only_if(std::string(reach_of_image) +
                            "; images have at most 2^30 positions in all, with zeros in between",
                        [](const Problem& problem) {
                            const Parameters p(problem);
                            return reads_windows_of_image(p) && Lines(p).are_few();
                        });
+    }
     kernel.workspace([](const Problem& problem) {
         const Parameters p(problem);
         if constexpr (std::is_same_v<T, float>)
