@@ -14,6 +14,11 @@ namespace {
 using namespace gradverify;
 using namespace gradverify::conv;
 
+/// Floats with channels last, which tensor cores cut.
+struct Tf32 {};
+template <class T>
+using ElementOf = std::conditional_t<std::is_same_v<T, Tf32>, float, T>;
+
 /// Where six products of pieces take longer than one of floats: pieces of x are copied once more
 /// for each tap, and of few channels tiles of dx are narrow.
 template <class Pass>
@@ -38,6 +43,8 @@ const Choice& choice() {
                                           {pass + "implicit_gemm", suits_floats<Pass>},
                                           {pass + "wgmma_bf16x6"},
                                           {pass + "implicit_gemm"}};
+        } else if constexpr (std::is_same_v<T, Tf32>) {
+            return std::vector<Candidate>{{pass + "wgmma_tf32"}, {pass + "tensor_core_tf32_nhwc"}};
         } else {
             const std::string type = std::is_same_v<T, __half> ? "f16" : "bf16";
             return std::vector<Candidate>{{pass + "wgmma_space_to_depth_" + type},
@@ -56,7 +63,7 @@ void launch(const Pass& call) {
 
 template <class Pass, class T>
 void declare(KernelDeclaration& kernel) {
-    declare_elements_on_stream<T>(kernel);
+    declare_elements_on_stream<ElementOf<T>>(kernel);
     kernel.spatial_axes(2, 2)
         .aligned_to(16)
         .supports("asymmetric_padding")
@@ -81,7 +88,8 @@ void declare(KernelDeclaration& kernel) {
     GRADVERIFY_KERNEL(PASS, "auto", launch<PASS, float>).with(declare<PASS, float>);       \
     GRADVERIFY_KERNEL(PASS, "auto_f16", launch<PASS, __half>).with(declare<PASS, __half>); \
     GRADVERIFY_KERNEL(PASS, "auto_bf16", launch<PASS, __nv_bfloat16>)                      \
-        .with(declare<PASS, __nv_bfloat16>)
+        .with(declare<PASS, __nv_bfloat16>);                                               \
+    GRADVERIFY_KERNEL(PASS, "auto_tf32", launch<PASS, Tf32>).with(declare<PASS, Tf32>)
 REGISTER(Forward);
 REGISTER(GradInput);
 REGISTER(GradWeight);
