@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <stdexcept>
 
 #include "harness/registry/element_types.hpp"
@@ -41,6 +42,10 @@ void Choice::run(const Problem& problem, const Launch& launch,
         views.push_back(tensor(name));
         if (views.back().dtype != dtype_of(*chosen, *kernel.op, name))
             refuse(fmt::format("is given {} of another element type", name));
+        const auto place = reinterpret_cast<std::uintptr_t>(views.back().data);
+        if (place % static_cast<std::uintptr_t>(chosen->base_alignment_bytes) != 0)
+            refuse(fmt::format("needs tensors at multiples of {} bytes, and {} is not at one",
+                               chosen->base_alignment_bytes, name));
     }
     if (const auto bytes = chosen->workspace_at(problem); bytes > launch.workspace_bytes)
         refuse(fmt::format("needs a workspace of {} bytes, and there are {}", bytes,

@@ -17,6 +17,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/pass.hpp"
@@ -44,7 +45,7 @@ class Choice {
     std::int64_t workspace_bytes(const Problem& problem) const;
 
     /// **Errors** std::invalid_argument where no kernel takes the problem, or the chosen one has
-    /// other element types, or needs more workspace than there is.
+    /// other element types or a greater alignment, or needs more workspace than there is.
     template <class OfPass>
     void operator()(const OfPass& call) const {
         const typename OfPass::Pass& pass = call;  // a struct may have a `problem` of its own

@@ -172,6 +172,11 @@ __device__ inline std::uint64_t descriptor(const void* first, unsigned tile_byte
            eight_rows << 32 | swizzle_128_bytes << 62;
 }
 
+/// The same of a place so many bytes further on, a multiple of 16.
+__device__ inline std::uint64_t further(std::uint64_t descriptor, int bytes) {
+    return descriptor + static_cast<unsigned>(bytes) / 16;
+}
+
 /// Stores four 8x8 matrices of 16 bits, of each of which a thread has two neighbours of row lane /
 /// 4; lane 8 m + r names row r of matrix m, 16 bytes of shared memory.
 __device__ inline void store_matrices(void* row, const unsigned (&words)[4]) {

@@ -103,14 +103,17 @@ def bench(gradverify, kernels, problems):
             command += ["--problem", problem]
         subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
         lines = [json.loads(line) for line in file]
-    return [l for l in lines if l["kind"] == "bench" and l["state"] == "timed"]
+    timed = [l for l in lines if l["kind"] == "bench" and l["state"] == "timed"]
+    if not timed:
+        print(f"{' '.join(command)} timed nothing", file=sys.stderr)
+    return timed
 
 
 def is_of(kernel, type_name):
     """Whether the kernel of ours multiplies what the column says."""
     variant = kernel.split("/")[1]
     words = set(variant.split("_"))
-    if "cudnn" in words or words & {"f64", "f8", "all"}:
+    if words & {"cudnn", "auto", "f64", "f8", "all"}:
         return False
     types = words & {"f16", "bf16", "tf32"}
     return types == ({type_name} if type_name != "f32" else set())

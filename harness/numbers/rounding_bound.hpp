@@ -42,7 +42,8 @@ struct Rounding {
     /// Relative error of a factor that is cut to fewer digits when it is multiplied; 0: never cut.
     double factor_truncation = 0.0;
     double factor_unit = 0.0;  ///< unit roundoff of the numbers that have no more digits
-    /// Absolute error of such a factor, whose last digits may be too small for a number of its own.
+    /// Where factors come in pieces: the least number that a piece is, and so the absolute error of
+    /// a factor whose last digits are less.
     double factor_underflow = 0.0;
     /// The numbers of a reference that are rounded to a type, by the names that it gives them.
     std::span<const std::pair<std::string, DType>> types_by_name{};
@@ -76,7 +77,8 @@ struct Rounding {
         rounding.factor_unit = traits_of(DType::bf16).unit_roundoff;
         rounding.factor_truncation = std::ldexp(1.0, -digits) + products * unit_roundoff;
         rounding.factor_underflow = smallest_normal;
-        // Greatest pieces are rounded to bfloat16, and so is each of a product's two factors.
+        // Pieces that are rounded add up to 1 + 2u of a factor in magnitude, twice that in a
+        // product.
         rounding.largest *= 1.0 - 4.0 * rounding.factor_unit;
         return rounding;
     }
@@ -109,7 +111,11 @@ struct Rounding {
     /// Relative error of a sum after `additions`.
     double gamma_of_sum(double additions) const { return gamma(units_of_addition * additions); }
     /// Whether a factor is another number once it has been cut.
-    bool cuts(double value) const { return factor_truncation > 0.0 && !fits(value, factor_unit); }
+    bool cuts(double value) const {
+        if (factor_truncation == 0.0) return false;
+        const bool is_too_small = value != 0.0 && std::abs(value) < factor_underflow;
+        return is_too_small || !fits(value, factor_unit);
+    }
 
   private:
     /// Whether a value has no more digits than numbers of this unit roundoff.
@@ -193,6 +199,9 @@ class Bounded : public detail::ScalarOperators<Bounded> {
         Bounded factor = *this;
         factor.error_ += current_rounding.factor_truncation * (reach + error()) +
                          current_rounding.factor_underflow;
+        const bool comes_in_pieces = current_rounding.factor_underflow > 0.0;
+        // The greatest piece may be infinite.
+        if (comes_in_pieces && current_rounding.may_overflow(reach)) factor.error_ = INFINITY;
         return factor;
     }
 

@@ -406,10 +406,14 @@ TEST_CASE("factors in pieces are exact where one piece has them, and each produc
 
 TEST_CASE("pieces may be too small, and their products too large, for numbers of their type") {
     const ScopedRounding scope(Rounding::of(DType::f32).in_pieces(6, 24));
-    // The second piece of the first factor is flushed to zero.
-    const Bounded tiny(257.0 * 0x1p-134), great(0x1p+100);
-    CHECK((tiny * great).error() >= 0x1p-134 * great.value());
-    CHECK((Bounded(255.0 * 0x1p-134) * great).error() < 0x1p-47);
+    // Of the first factor the second piece may be flushed to zero, of the second all.
+    const Bounded great(0x1p+100);
+    for (const double tiny : {257.0 * 0x1p-134, 255.0 * 0x1p-134})
+        CHECK((Bounded(tiny) * great).error() >= 0x1p-134 * great.value());
+    CHECK((Bounded(255.0 * 0x1p-133) * great).error() < 0x1p-46);
+    // The greatest piece of a float may be infinite.
+    CHECK(std::isinf((Bounded(0x1.ff8p+127) * Bounded(0x1p-20)).error()));
+    CHECK((Bounded(0x1p+127) * Bounded(0x1p-20)).error() < 0x1p+84);
     // Both factors' greatest pieces are 1 + 2^-7, and their product is no float.
     const double factor = 1.0 + 0x1.1p-8, other = 0x1p+128 / (factor * factor) * 0.9999;
     CHECK(std::isinf((Bounded(factor) * Bounded(factor * other)).error()));

@@ -105,7 +105,13 @@ class Block {
     using Factor = hopper::Rows[rows / depth];
 
   public:
-    __device__ Block(const Gradients& g, Memory memory) : g_(g), shape_(g.shape), memory_(memory) {
+    /// By all threads of the block.
+    __device__ Block(const Gradients& g, Memory memory)
+        : g_(g),
+          shape_(g.shape),
+          memory_(memory),
+          // The compiler then knows that a warp has one.
+          group_(__shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x) / 128, 0)) {
         const auto staying = static_cast<int>(keys_stay ? shape_.keys : shape_.queries);
         const unsigned tiles = (staying + groups * rows - 1) / (groups * rows);
         const auto heads = static_cast<unsigned>(shape_.heads);
@@ -118,10 +124,9 @@ class Block {
         const int last = min(first_ + groups * rows, staying) - 1;
         active_ = (last - first_) / rows + 1;
         const long long begin = keys_stay ? shape_.first_query_that_sees(first_) : 0;
-        const long long end =
-            keys_stay ? shape_.queries : min(shape_.keys_seen_by(last), shape_.keys);
+        const long long end = keys_stay ? shape_.queries : shape_.keys_seen_by(last);
         first_tile_ = static_cast<int>(begin) / rows;
-        steps_ = max(static_cast<int>((end + rows - 1) / rows) - first_tile_, 0);
+        steps_ = static_cast<int>((end + rows - 1) / rows) - first_tile_;
     }
 
     /// By one thread: has shared memory filled, a stage after the other.
@@ -147,8 +152,9 @@ class Block {
 
     /// How many warpgroups have rows.
     __device__ int active() const { return active_; }
-    /// By each of these.
+    /// By the warpgroups that multiply.
     __device__ void multiply() const {
+        if (group_ >= active_) return;
         Result by_u{}, by_w{};
         float of_rows[2][rows_of_queries] = {};  // of the queries that stay
         if (!keys_stay) load_of_rows(of_rows);
@@ -157,8 +163,8 @@ class Block {
             Products weights, slopes;
             memory_.filled(step).wait(step / Memory::stages % 2);
             hopper::fence_sums();
-            begin_rows(weights, memory_.x(group()), memory_.u(step));
-            begin_rows(slopes, memory_.y(group()), memory_.w(step));
+            begin_rows(weights, memory_.x(group_), memory_.u(step));
+            begin_rows(slopes, memory_.y(group_), memory_.w(step));
             hopper::wait_for_products_but<1>();
             Products shares;
             for_each(weights, [&](int i, int half, int column) {
@@ -166,7 +172,7 @@ class Block {
                 shares.at[i] = fmaf(weights.at[i], g_.scale * log2_e, -lse);
             });
             if (is_partly_seen(step)) hide(step, shares);
-            for (float& share : shares.at) share = exp2f(share);
+            for (float& share : shares.at) share = power_of_2(share);
             Factor p, ds;
             if constexpr (keys_stay) {
                 round(shares, p);
@@ -188,11 +194,10 @@ class Block {
     }
 
   private:
-    __device__ static int group() { return static_cast<int>(threadIdx.x) / 128; }
     __device__ static int lane() { return static_cast<int>(threadIdx.x) % 32; }
     /// The first row that stays of the thread's two.
     __device__ int row() const {
-        return first_ + group() * rows + static_cast<int>(threadIdx.x) % 128 / 32 * 16 + lane() / 4;
+        return first_ + group_ * rows + static_cast<int>(threadIdx.x) % 128 / 32 * 16 + lane() / 4;
     }
     /// The first row that streams.
     __device__ int row_of(int step) const { return (first_tile_ + step) * rows; }
@@ -221,25 +226,31 @@ class Block {
     /// Begins sums = A B^T, of tiles of rows.
     __device__ static void begin_rows(Products& sums, const unsigned char* a,
                                       const unsigned char* b) {
+        const auto of_a = hopper::descriptor(a), of_b = hopper::descriptor(b);
 #pragma unroll
         for (int k = 0; k < width; k += depth) {
             const int at = k / across * box_bytes + k % across * static_cast<int>(sizeof(Element));
-            hopper::begin_product<Element, false, false>(sums, hopper::descriptor(a + at),
-                                                         hopper::descriptor(b + at), k > 0);
+            hopper::begin_product<Element, false, false>(sums, hopper::further(of_a, at),
+                                                         hopper::further(of_b, at), k > 0);
         }
         hopper::commit_products();
     }
     /// Begins sums += A B, of a tile B.
     __device__ static void begin_sums(Result& sums, const Factor& a, const unsigned char* b) {
+        constexpr int bytes = depth * across * sizeof(Element);
+        const auto of_b = hopper::descriptor(b, box_bytes);
 #pragma unroll
         for (int k = 0; k < rows / depth; ++k)
-            hopper::begin_product<true>(
-                sums, a[k],
-                hopper::descriptor(b + k * depth * across * static_cast<int>(sizeof(Element)),
-                                   box_bytes));
+            hopper::begin_product<true>(sums, a[k], hopper::further(of_b, k * bytes));
         hopper::commit_products();
     }
 
+    /// Without exp2f's steps for subnormal results, which are zero here.
+    __device__ static float power_of_2(float exponent) {
+        float power;
+        asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(exponent));
+        return power;
+    }
     __device__ static unsigned rounded(float first, float second) {
         const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
         unsigned bits;
@@ -266,7 +277,7 @@ class Block {
 
     /// The number of keys before the last one that the first query sees.
     __device__ int ahead() const { return static_cast<int>(shape_.keys - shape_.queries); }
-    /// Whether some row that stays does not belong to each that streams.
+    /// Whether a key of this step's is hidden from a query of the block's, or the other way round.
     __device__ bool is_partly_seen(int step) const {
         if (keys_stay)
             return shape_.is_causal && first_ + groups * rows - 1 > row_of(step) + ahead();
@@ -278,12 +289,9 @@ class Block {
         int bound[2];  // the first column that is seen, or the first that is not
         for (int half = 0; half < 2; ++half) {
             const int stays = row() + 8 * half;
-            const int end = keys_stay ? stays - ahead() : stays + ahead() + 1;
             const auto keys = static_cast<int>(shape_.keys);
-            bound[half] = (keys_stay          ? end
-                           : shape_.is_causal ? min(end, keys)
-                                              : keys) -
-                          row_of(step);
+            const int end = shape_.is_causal ? stays + ahead() + 1 : keys;
+            bound[half] = (keys_stay ? stays - ahead() : end) - row_of(step);
         }
         for_each(exponents, [&](int i, int half, int column) {
             if ((column < bound[half]) == keys_stay) exponents.at[i] = -INFINITY;
@@ -309,7 +317,7 @@ class Block {
     const Gradients& g_;
     const Shape& shape_;
     Memory memory_;
-    int first_, active_, head_, sample_, first_tile_, steps_;
+    int group_, first_, active_, head_, sample_, first_tile_, steps_;
 };
 
 /// **Grid** a block for each tile of each head of each sample; `threads`.
@@ -325,19 +333,19 @@ __global__ void __launch_bounds__(threads, 1)
         if (threadIdx.x == multiplying) block.copy();
     } else {
         hopper::take_registers<multiplying_registers>();
-        if (static_cast<int>(threadIdx.x) / 128 < block.active()) block.multiply();
+        block.multiply();
     }
 }
 
 constexpr int lanes_of_query = 8, chunk = 8;  ///< threads, and elements that one reads at once
 
-/// What products with a query need. A query that sees no key, and one beyond the last, gets an lse
-/// with which all weights are zero. **Grid** `lanes_of_query` threads for each query.
+/// What products with a query need. One beyond the last gets an lse with which all weights are
+/// zero.
+/// **Grid** `lanes_of_query` threads for each of the rows' places, whole blocks.
 __global__ void prepare_queries(Shape shape, const Element* grad_o, const Element* o,
                                 const float* lse, float* of_queries, long long pitch) {
     const long long index = thread_in_grid() / lanes_of_query, row = index % pitch;
     const long long sample = index / pitch / shape.heads, head = index / pitch % shape.heads;
-    if (sample >= shape.samples) return;
     const bool is_there = row < shape.queries;
     const attention::Position at{sample, row, head};
     const int lane = static_cast<int>(threadIdx.x) % lanes_of_query;
@@ -355,9 +363,8 @@ __global__ void prepare_queries(Shape shape, const Element* grad_o, const Elemen
     for (int apart = lanes_of_query / 2; apart > 0; apart /= 2)
         sum += __shfl_xor_sync(0xffffffffu, sum, apart);
     if (lane != 0) return;
-    const float of_row = is_there ? lse[shape.of_sum(at)] : -INFINITY;
     float* const to = of_queries + (sample * shape.heads + head) * rows_of_queries * pitch + row;
-    to[lse_row * pitch] = of_row == -INFINITY ? INFINITY : of_row * log2_e;
+    to[lse_row * pitch] = is_there ? lse[shape.of_sum(at)] * log2_e : INFINITY;
     to[sum_row * pitch] = sum;
 }
 

@@ -2,7 +2,7 @@
 // conv.*/small_images: floats, where an image fits into shared memory with the filter or with its
 // features, as those of LeNet do. The image's gradient is the forward pass of dy with the filter
 // turned round. Zeros around an image are multiplied as its pixels are, so an infinite weight makes
-// NaN of them.
+// NaN of them; so does an infinite pixel of the zeros behind a row of features.
 #include <algorithm>
 #include <optional>
 #include <type_traits>

@@ -31,16 +31,20 @@ std::string chosen(const Candidates& candidates, const std::string& problem,
 }
 
 /// What a call in floats of 3 x 5 = y - 1 gives, or why it throws.
-std::string result_of(const Candidates& candidates, const std::string& text = "in=1x1") {
+std::string result_of(const Candidates& candidates, std::size_t misplaced_by = 0) {
     const Operator& op = *Registry::instance().find_operator("conv");
     const std::vector<std::string> names = op.find_pass("forward")->tensors();
-    const Problem problem = problem_of(text);
-    std::vector<std::vector<float>> data;
+    const Problem problem = problem_of("in=1x1");
+    struct alignas(64) Place {
+        float of[32];
+    };
+    std::vector<Place> data(names.size());
     std::vector<TensorView> views;
     for (const std::string& name : names) {
         const Sizes sizes = op.sizes_of(name, problem);
-        data.emplace_back(element_count(sizes), name == "x" ? 3.0f : name == "w" ? 5.0f : 1.0f);
-        views.push_back(view_of(data.back().data(), DType::f32, sizes, row_major_strides(sizes)));
+        float* const place = data[views.size()].of + misplaced_by;
+        *place = name == "x" ? 3.0f : name == "w" ? 5.0f : 1.0f;
+        views.push_back(view_of(place, DType::f32, sizes, row_major_strides(sizes)));
     }
     try {
         Choice(candidates, "cpu")(
@@ -48,7 +52,7 @@ std::string result_of(const Candidates& candidates, const std::string& text = "i
     } catch (const std::invalid_argument& refused) {
         return refused.what();
     }
-    return std::to_string(data.back().front());
+    return std::to_string(data.back().of[misplaced_by]);
 }
 
 const Candidate naive{"conv.forward/naive"}, wgmma{"conv.forward/wgmma_f16"},
@@ -78,10 +82,44 @@ TEST_CASE("a choice is the first kernel that is there, suits the problem and sup
 
 TEST_CASE("a choice calls the kernel with what it was given, or says what does not fit") {
     CHECK(result_of({naive}) == "16.000000");
+    CHECK(result_of({naive}, 1) == "16.000000");
+    CHECK(result_of({{"conv.forward/small_images"}}) == "16.000000");
+    CHECK(result_of({{"conv.forward/small_images"}}, 1) ==
+          "conv.forward/small_images needs tensors at multiples of 16 bytes, and x is not at one");
     CHECK(result_of({wgmma}) == "none of the kernels takes the problem in=1x1");
     CHECK(result_of({half}) == "conv.forward/naive_f16 is given x of another element type");
     CHECK(result_of({{"conv.forward/wgmma_bf16x6"}}).find("needs a workspace of") !=
           std::string::npos);
+}
+
+TEST_CASE("conv's choices are the variants that suit, which need workspaces of their own") {
+    struct Wanted {
+        std::string choice, problem, variant;
+    };
+    for (const Wanted& row : std::initializer_list<Wanted>{
+             {"grad_weight/auto", "c=1,k=6,in=28x28,filter=5x5", "small_images"},
+             {"grad_weight/auto", "c=32,k=64,in=8x8,filter=3x3", "wgmma_bf16x6"},
+             {"grad_weight/auto", "n=9,c=32,k=64,groups=2,in=8x8,filter=3x3", "implicit_gemm"},
+             {"forward/auto", "c=32,k=64,in=8x8", "implicit_gemm"},
+             {"forward/auto", "c=32,k=64,in=8x8,filter=3x3", "wgmma_bf16x6"},
+             {"grad_input/auto", "c=3,k=64,in=8x8,filter=3x3", "implicit_gemm"},
+             {"grad_input/auto", "c=32,k=64,in=8x8,filter=3x3", "wgmma_bf16x6"},
+             {"forward/auto_f16", "c=3,k=8,in=8x8,filter=3x3", "wgmma_space_to_depth_f16"},
+             {"grad_weight/auto_bf16", "c=64,k=64,in=8x8,filter=3x3", "wgmma_bf16"},
+             {"grad_weight/auto_f16", "n=9,c=64,k=64,groups=2,in=8x8", "tensor_core_f16_nhwc"},
+             {"grad_weight/auto_tf32", "c=64,k=64,in=8x8,filter=3x3", "wgmma_tf32"},
+             {"grad_weight/auto_tf32", "n=9,c=64,k=64,groups=2,in=8x8", "tensor_core_tf32_nhwc"}}) {
+        const std::string &name = row.choice, pass = name.substr(0, name.find('/') + 1);
+        const auto workspace_of = [&](const std::string& kernel) {
+            return Registry::instance()
+                .find_kernel("conv." + kernel)
+                ->any()
+                .workspace_at(problem_of(row.problem));
+        };
+        CAPTURE(name);
+        CAPTURE(row.problem);
+        CHECK(workspace_of(name) == workspace_of(pass + row.variant));
+    }
 }
 
 TEST_CASE("conv's choices are right with each of their variants") {
