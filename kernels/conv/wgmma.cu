@@ -26,9 +26,9 @@ template <class T>
 Images<T, Pieces<1>> transposed_filter(const GradInput& call) {
     const Parameters& p = call.problem;
     auto* const to = static_cast<T*>(call.launch.workspace);
-    const auto w = Strided<const T>::of(call.w);
-    launch_fold<T, 1>(Strided<const T>{w.first, w.pixel, w.outer, 0, w.channel},
-                      Fold::of(p.k, 1, p.c), p.h().filter * p.w().filter, to, call.launch.stream);
+    const long long taps = p.h().filter * p.w().filter;
+    launch_fold<T, 1>(Strided<const T>{call.w.as<const T>(), p.c, p.c * taps, 0, 1},
+                      Fold::of(p.k, 1, p.c), taps, to, call.launch.stream);
     const long long tap = p.c * p.k;
     return {{{to, {p.k, p.w().filter, p.h().filter, p.c}, {0, tap, tap * p.w().filter, p.k}}}};
 }

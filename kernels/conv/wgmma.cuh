@@ -370,20 +370,24 @@ __device__ void store_rows(const Parts& parts, const typename Tile::Sums& sums, 
     }
 }
 
-/// The same of floats, each thread's pairs as they are.
+/// The same of floats, each thread's pairs as they are: of two rows, null where one is not there.
 template <class Tile, class Parts>
-__device__ void store_pairs(const Parts& parts, const typename Tile::Sums& sums, int half,
-                            float* to, bool is_there, int column) {
+__device__ void store_pairs(const Parts& parts, const typename Tile::Sums& sums,
+                            float* const (&rows)[2], int column) {
     const auto* const bias = static_cast<const float*>(parts.bias);
-    if (!is_there) return;
 #pragma unroll
     for (int pair = 0; pair < Tile::columns / 8; ++pair) {
         const int at = column + column_of_sums(pair);
-        if (at >= parts.channels) continue;
-        const float* const two = sums.at + pair * 4 + half % 2 * 2;
-        const float2 b =
-            bias != nullptr ? *reinterpret_cast<const float2*>(bias + at) : make_float2(0.0f, 0.0f);
-        *reinterpret_cast<float2*>(to + at) = make_float2(two[0] + b.x, two[1] + b.y);
+        const bool is_there = at < parts.channels;
+        const float2 b = bias != nullptr && is_there
+                             ? __ldg(reinterpret_cast<const float2*>(bias + at))
+                             : make_float2(0.0f, 0.0f);
+        const float* const four = sums.at + pair * 4;
+#pragma unroll
+        for (int half = 0; half < 2; ++half)
+            if (is_there && rows[half] != nullptr)
+                *reinterpret_cast<float2*>(rows[half] + at) =
+                    make_float2(four[2 * half] + b.x, four[2 * half + 1] + b.y);
     }
 }
 
@@ -416,14 +420,20 @@ __device__ void store_pixels(const Parts& parts, const PixelProduct<typename Par
                place.x * part.axes[0].pixel_stride;
     };
     auto* const to = static_cast<Result*>(part.first);
-    if constexpr (std::is_same_v<Result, float>) {
+    if constexpr (std::is_same_v<T, float>) {
+#pragma unroll
+        for (int i = 0; i < Tile::tall; ++i) {
+            float* rows[2];
+            for (int half = 0; half < 2; ++half) {
+                const int r = row + Tile::first_row() + i * 64 + row_of_sums(half);
+                rows[half] = r < part.pixels ? to + offset_of(r) : nullptr;
+            }
+            store_pairs<Tile>(parts, sums[i], rows, column);
+        }
+    } else if constexpr (std::is_same_v<Result, float>) {
         for_rows_of_sums<Tile>(row, [&](int half, int r) {
-            if constexpr (std::is_same_v<T, float>)
-                store_pairs<Tile>(parts, sums[half / 2], half, to + offset_of(r), r < part.pixels,
-                                  column);
-            else
-                store_row_of_floats<Tile>(parts, sums[half / 2], half, to + offset_of(r),
-                                          r < part.pixels, column);
+            store_row_of_floats<Tile>(parts, sums[half / 2], half, to + offset_of(r),
+                                      r < part.pixels, column);
         });
     } else {
         const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -491,11 +501,11 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
 /// pixels are axes[i].pixel_stride apart; a tap's line is that of its number modulo `tap_step`.
 template <class Pieces>
 struct FilterProduct {
-    CUtensorMap features[Pieces::count], image[Pieces::count];  ///< dy, pixels by features; x
+    CUtensorMap features[Pieces::count], image[Pieces::count];  ///< of dy, and of x
     ProductAxis axes[2];                                        ///< of y's pixels in x; w, then h
     int chunks;                  ///< of 64 channels of x, for each tap
     int k, c;                    ///< features and channels
-    int pixels, pixels_of_part;  ///< the latter a multiple of 64
+    int pixels, pixels_of_part;  ///< the latter is whole stages
     float* sums;                 ///< parts, k, taps, c
 
     __device__ int taps() const { return axes[0].taps * axes[1].taps; }
@@ -523,7 +533,7 @@ struct FilterFactors {
             min(first_box + max(copy - copies_of_a, 0), product.taps() * product.chunks - 1);
         const ProductAxis &w = product.axes[0], &h = product.axes[1];
         const int tap = box / product.chunks;
-        row_or_channel = copy < copies_of_a ? row + copy * 64 : box % product.chunks * deep<T>;
+        row_or_channel = copy < copies_of_a ? row + copy * 64 : box % product.chunks * 64;
         right = w.first_offset + tap % w.taps * w.offset_step;
         down = h.first_offset + tap / w.taps * h.offset_step;
     }

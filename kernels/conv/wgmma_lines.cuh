@@ -39,12 +39,16 @@ struct LineGrid {
 struct LineTile {
     static constexpr int threads = 256, positions = 64, channels = 64;
     static constexpr int pitch = positions + 1, in_position = channels / 4;
+    static constexpr int reads = positions * in_position / threads;  ///< of a thread
+    static constexpr int writes = channels * positions / threads;
 };
 
 /// **Grid** x: any number of blocks of LineTile::threads; y: phases. `from`: images, height, width,
 /// channels, a multiple of 4. `to`: phases, channels, positions.
 template <class T>
-__global__ void to_lines(const T* from, LineGrid grid, T* to) {
+__global__ void __launch_bounds__(LineTile::threads) to_lines(const T* from, LineGrid grid, T* to) {
+    constexpr int apart_when_read = LineTile::positions / LineTile::reads;
+    constexpr int apart = LineTile::channels / LineTile::writes;
     __shared__ T numbers[LineTile::channels * LineTile::pitch];
     __shared__ long long pixels[LineTile::positions];  // -1 outside of the image
     const int thread = static_cast<int>(threadIdx.x), phase = static_cast<int>(blockIdx.y);
@@ -65,25 +69,33 @@ __global__ void to_lines(const T* from, LineGrid grid, T* to) {
         __syncthreads();
         for (int channel = 0; channel < grid.channels; channel += LineTile::channels) {
             const int in_tile = thread % LineTile::in_position * 4;
+            const bool is_there = channel + in_tile < grid.channels;
+            float4 four[LineTile::reads];  // all of a thread's loads are under way at once
 #pragma unroll
-            for (int place = thread / LineTile::in_position; place < LineTile::positions;
-                 place += LineTile::threads / LineTile::in_position) {
-                float4 four = {};
-                if (pixels[place] >= 0 && channel + in_tile < grid.channels)
-                    four = *reinterpret_cast<const float4*>(from + pixels[place] * grid.channels +
-                                                            channel + in_tile);
-                T* const there = numbers + in_tile * LineTile::pitch + place;
-                there[0] = four.x, there[LineTile::pitch] = four.y;
-                there[2 * LineTile::pitch] = four.z, there[3 * LineTile::pitch] = four.w;
+            for (int i = 0; i < LineTile::reads; ++i) {
+                const long long pixel =
+                    pixels[thread / LineTile::in_position + i * apart_when_read];
+                const T* const at = from + pixel * grid.channels + channel + in_tile;
+                four[i] = is_there && pixel >= 0 ? *reinterpret_cast<const float4*>(at) : float4{};
+            }
+#pragma unroll
+            for (int i = 0; i < LineTile::reads; ++i) {
+                T* const there = numbers + in_tile * LineTile::pitch +
+                                 thread / LineTile::in_position + i * apart_when_read;
+                there[0] = four[i].x, there[LineTile::pitch] = four[i].y;
+                there[2 * LineTile::pitch] = four[i].z, there[3 * LineTile::pitch] = four[i].w;
             }
             __syncthreads();
-            const int place = thread % LineTile::positions;
+            const int place = thread % LineTile::positions, c = thread / LineTile::positions;
+            const T* of_line = numbers + c * LineTile::pitch + place;
+            T* at = lines + static_cast<long long>(channel + c) * grid.positions + first + place;
 #pragma unroll
-            for (int c = thread / LineTile::positions; c < LineTile::channels;
-                 c += LineTile::threads / LineTile::positions)
-                if (channel + c < grid.channels && first + place < grid.positions)
-                    lines[static_cast<long long>(channel + c) * grid.positions + first + place] =
-                        numbers[c * LineTile::pitch + place];
+            for (int i = 0; i < LineTile::writes; ++i) {
+                if (first + place < grid.positions && channel + c + i * apart < grid.channels)
+                    *at = *of_line;
+                at += static_cast<long long>(apart) * grid.positions;
+                of_line += apart * LineTile::pitch;
+            }
             __syncthreads();
         }
     }
@@ -91,7 +103,7 @@ __global__ void to_lines(const T* from, LineGrid grid, T* to) {
 
 // ---- on the host
 
-/// The grids of x and dy, of a problem of reads_windows_of_image. That of dy has fewer rows.
+/// The grids of x and dy, of a problem of reads_windows_of_image. That of dy may have fewer rows.
 struct Lines {
     LineGrid image, features;
 

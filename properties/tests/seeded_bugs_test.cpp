@@ -81,7 +81,7 @@ wrong matches_finite_differences: 34 failed 12 passed 4 vacuous
 wrong matches_reference: 170 failed 199 passed 21 vacuous
 wrong repeatable: 25 failed 5 passed
 wrong stays_in_bounds: 32 failed 34 passed 4 vacuous
-wrong within_rounding_bound: 122 failed 68 passed 15 vacuous
+wrong within_rounding_bound: 122 failed 73 passed 15 vacuous
 )");
 }
 
