@@ -11,6 +11,7 @@
 #include "harness/numbers/element_bits.hpp"
 #include "properties/checking/context.hpp"
 #include "properties/tests/devices.hpp"
+#include "properties/tests/verdicts.hpp"
 
 namespace gradverify {
 
@@ -35,10 +36,11 @@ std::vector<Array<double>> integers_for(CaseContext& context) {
     return inputs;
 }
 
-/// Checks the outputs from this one on.
-void check_exact(const std::string& device, const std::string& problem, std::size_t first) {
-    const std::string text =
-        "v1:attention.backward/tiled_mma:within_rounding_bound:" + device + ":" + problem;
+/// Checks the outputs from this one on, where this build has the kernel on this device.
+void check_exact(const std::string& kernel, const std::string& device, const std::string& problem,
+                 std::size_t first) {
+    if (!Registry::instance().find_kernel(kernel)->on(device)) return;
+    const std::string text = "v1:" + kernel + ":within_rounding_bound:" + device + ":" + problem;
     CAPTURE(text);
     const Case checked = Case::parse(text + ":seed=1", Registry::instance());
     CaseContext context(checked, Registry::instance(), ValueKind::mantissas);
@@ -58,13 +60,21 @@ void check_exact(const std::string& device, const std::string& problem, std::siz
 }  // namespace
 
 TEST_CASE("attention's gradients on integers are exact where all weights are 1, on each device") {
-    for (const std::string& device : test_devices())
-        for (const char* causal : {"0", "1"}) {
-            // Whose roots are powers of two.
-            for (const char* sizes : {"b=2,sq=70,sk=100,h=2,d=16", "b=1,sq=33,sk=150,d=64"})
-                check_exact(device, std::string(sizes) + ",causal=" + causal, 0);
-            check_exact(device, std::string("b=1,sq=20,sk=70,d=120,causal=") + causal, 2);
-        }
+    for (const std::string kernel : {"attention.backward/tiled_mma", "attention.backward/wgmma"})
+        for (const std::string& device : test_devices())
+            for (const char* causal : {"0", "1"}) {
+                // Whose roots are powers of two; the last fills stages more than once.
+                for (const char* sizes : {"b=2,sq=70,sk=100,h=2,d=16", "b=1,sq=33,sk=150,d=64",
+                                          "b=1,sq=330,sk=400,d=16"})
+                    check_exact(kernel, device, std::string(sizes) + ",causal=" + causal, 0);
+                check_exact(kernel, device, std::string("b=1,sq=20,sk=70,d=120,causal=") + causal,
+                            2);
+            }
+}
+
+TEST_CASE("attention by wgmma is free of races where its stages are filled again") {
+    for (const char* problem : {"b=1,sq=330,sk=20,d=8:seed=1", "b=1,sq=20,sk=330,d=8:seed=1"})
+        testing::check_agrees("attention.backward/wgmma", "free_of_races", problem);
 }
 
 }  // namespace gradverify
