@@ -11,14 +11,18 @@
 
 namespace gradverify {
 
-const KernelDeclaration* Choice::kernel_for(const Problem& problem) const {
+const Kernel* Choice::choose(const Problem& problem) const {
     for (const Candidate& candidate : candidates_) {
         if (candidate.suits && !candidate.suits(problem)) continue;
         const Kernel* const kernel = Registry::instance().find_kernel(candidate.kernel);
-        const KernelDeclaration* const declaration = kernel ? kernel->on(device_) : nullptr;
-        if (declaration && !kernel->why_unsupported(problem)) return declaration;
+        if (kernel && kernel->on(device_) && !kernel->why_unsupported(problem)) return kernel;
     }
     return nullptr;
+}
+
+const KernelDeclaration* Choice::kernel_for(const Problem& problem) const {
+    const Kernel* const kernel = choose(problem);
+    return kernel ? kernel->on(device_) : nullptr;
 }
 
 std::int64_t Choice::workspace_bytes(const Problem& problem) const {
@@ -28,19 +32,19 @@ std::int64_t Choice::workspace_bytes(const Problem& problem) const {
 
 void Choice::run(const Problem& problem, const Launch& launch,
                  const std::function<TensorView(std::string_view)>& tensor) const {
-    const KernelDeclaration* const chosen = kernel_for(problem);
-    if (!chosen)
+    const Kernel* const kernel = choose(problem);
+    if (!kernel)
         throw std::invalid_argument(
             fmt::format("none of the kernels takes the problem {}", problem.print()));
+    const KernelDeclaration* const chosen = kernel->on(device_);
     const auto refuse = [&](const std::string& why) {
-        throw std::invalid_argument(fmt::format("{} {}", chosen->full_name(), why));
+        throw std::invalid_argument(fmt::format("{} {}", kernel->name, why));
     };
-    const Kernel& kernel = *Registry::instance().find_kernel(chosen->full_name());
-    const std::vector<std::string> names = kernel.pass->tensors();
+    const std::vector<std::string> names = kernel->pass->tensors();
     std::vector<TensorView> views;
     for (const std::string& name : names) {
         views.push_back(tensor(name));
-        if (views.back().dtype != dtype_of(*chosen, *kernel.op, name))
+        if (views.back().dtype != dtype_of(*chosen, *kernel->op, name))
             refuse(fmt::format("is given {} of another element type", name));
         const auto place = reinterpret_cast<std::uintptr_t>(views.back().data);
         if (place % static_cast<std::uintptr_t>(chosen->base_alignment_bytes) != 0)
@@ -56,7 +60,7 @@ void Choice::run(const Problem& problem, const Launch& launch,
                    .tensors = views,
                    .launch = own,
                    .names = names,
-                   .outputs = kernel.pass->outputs.size()});
+                   .outputs = kernel->pass->outputs.size()});
 }
 
 }  // namespace gradverify

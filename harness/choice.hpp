@@ -24,6 +24,7 @@
 
 namespace gradverify {
 
+struct Kernel;
 class KernelDeclaration;
 
 /// A kernel's full name, and the problems that it is good for; by default all that it supports.
@@ -54,6 +55,7 @@ class Choice {
     }
 
   private:
+    const Kernel* choose(const Problem& problem) const;
     void run(const Problem& problem, const Launch& launch,
              const std::function<TensorView(std::string_view)>& tensor) const;
 

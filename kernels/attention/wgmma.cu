@@ -12,11 +12,11 @@
 // its registers. No sum is split, so results are the same in each run.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <stdexcept>
 
 #include "harness/kernel.hpp"
 #include "kernels/attention/shape.cuh"
+#include "kernels/attention/warp_matrices.cuh"
 #include "kernels/grids.cuh"
 #include "kernels/hopper.cuh"
 #include "kernels/tensor_maps.hpp"
@@ -251,16 +251,10 @@ class Block {
         asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(exponent));
         return power;
     }
-    __device__ static unsigned rounded(float first, float second) {
-        const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
-        unsigned bits;
-        memcpy(&bits, &pair, sizeof bits);
-        return bits;
-    }
     __device__ static void round(const Products& sums, Factor& to) {
 #pragma unroll
         for (int i = 0; i < rows / 4; ++i)
-            to[i / 4].pair[i % 4] = rounded(sums.at[2 * i], sums.at[2 * i + 1]);
+            to[i / 4].pair[i % 4] = warp::rounded(sums.at[2 * i], sums.at[2 * i + 1]);
     }
 
     __device__ void load_of_rows(float (&to)[2][rows_of_queries]) const {
@@ -309,7 +303,7 @@ class Block {
                 const float* const two = sums.at + pair * 4 + half * 2;
                 if (column < shape_.width)
                     *reinterpret_cast<unsigned*>(first + column) =
-                        rounded(scale * two[0], scale * two[1]);
+                        warp::rounded(scale * two[0], scale * two[1]);
             }
         }
     }

@@ -12,7 +12,8 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
-#include "kernels/conv/wgmma.cuh"
+#include "kernels/conv/wgmma_filters.cuh"
+#include "kernels/conv/wgmma_pixels.cuh"
 #include "kernels/element.cuh"
 #include "kernels/grids.cuh"
 #include "kernels/tensor_maps.hpp"
