@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator attention. The gradients are written by hand, from the o and lse that a kernel
-// takes, and checked against the derived ones.
+// takes, and checked against the derived ones. Elements of a head lie side by side, one at least:
+// to find each by its indices would take longer than to multiply it.
 #include <cmath>
 
 #include "harness/declare_operator.hpp"
@@ -26,9 +27,10 @@ void for_each_row(const ForwardCall<T>& call, const Function& function) {
 /// The product of a query's row of x and a key's row of y.
 template <class T, class Rows>
 T product(const Row& row, std::int64_t key, const Rows& x, const Rows& y) {
+    const auto* const of_x = &x(row.sample, row.query, row.head, 0);
+    const auto* const of_y = &y(row.sample, key, row.head, 0);
     T sum = 0.0;
-    for (std::int64_t c = 0; c < x.size(3); ++c)
-        sum += x(row.sample, row.query, row.head, c) * y(row.sample, key, row.head, c);
+    for (std::int64_t c = 0; c < x.size(3); ++c) sum += of_x[c] * of_y[c];
     return sum;
 }
 
@@ -50,9 +52,11 @@ void forward(const ForwardCall<T>& call) {
         for (const T& weight : weights) largest = max(largest, weight);
         for (T& weight : weights) sum += weight = exp(weight - largest);
         lse(b, h, i) = largest + log(sum);
+        T* const of_o = &o(b, i, h, 0);
         for (std::int64_t j = 0; j < keys; ++j) {
             const T share = call.rounds("p", weights[static_cast<std::size_t>(j)]) / sum;
-            for (std::int64_t c = 0; c < v.size(3); ++c) o(b, i, h, c) += share * v(b, j, h, c);
+            const T* const of_v = &v(b, j, h, 0);
+            for (std::int64_t c = 0; c < v.size(3); ++c) of_o[c] += share * of_v[c];
         }
     });
 }
@@ -71,10 +75,14 @@ void backward(const ForwardCall<T>& call) {
             const T grad_p = call.rounds("dp", product<T>(row, j, grad_o, v));
             const T grad_s = call.rounds("ds", weight * (grad_p - of_output));
             const T p = call.rounds("p", weight);
+            const T *const of_q = &q(b, i, h, 0), *const of_k = &k(b, j, h, 0);
+            const T* const of_grad_o = &grad_o(b, i, h, 0);
+            T *const of_dq = &dq(b, i, h, 0), *const of_dk = &dk(b, j, h, 0);
+            T* const of_dv = &dv(b, j, h, 0);
             for (std::int64_t c = 0; c < q.size(3); ++c) {
-                dq(b, i, h, c) += grad_s * k(b, j, h, c);
-                dk(b, j, h, c) += grad_s * q(b, i, h, c);
-                dv(b, j, h, c) += p * grad_o(b, i, h, c);
+                of_dq[c] += grad_s * of_k[c];
+                of_dk[c] += grad_s * of_q[c];
+                of_dv[c] += p * of_grad_o[c];
             }
         }
     });

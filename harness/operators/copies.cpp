@@ -121,6 +121,18 @@ Array<double> slice(const Array<double>& all, std::size_t axis, std::int64_t cop
     return one;
 }
 
+Array<double> repeated(const Array<double>& one, std::size_t axis, std::int64_t copies) {
+    Array<double> all{one.sizes, {}};
+    all.sizes[axis] *= copies;
+    std::int64_t inner = 1;
+    for (std::size_t i = axis; i < one.sizes.size(); ++i) inner *= one.sizes[i];
+    all.data.reserve(one.data.size() * static_cast<std::size_t>(copies));
+    for (auto from = one.data.begin(); from != one.data.end(); from += inner)
+        for (std::int64_t copy = 0; copy < copies; ++copy)
+            all.data.insert(all.data.end(), from, from + inner);
+    return all;
+}
+
 std::optional<std::string> why_not_separable(const Operator& op, const PassSpec& pass,
                                              const Problem& one, const SeparableSpec& along,
                                              const std::vector<Array<double>>& taken,

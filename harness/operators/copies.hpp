@@ -35,6 +35,8 @@ std::optional<std::size_t> axis_of_copies(const Operator& op, std::string_view t
 /// One copy of an array that is copies along an axis.
 Array<double> slice(const Array<double>& all, std::size_t axis, std::int64_t copies,
                     std::int64_t which);
+/// So many copies of an array along an axis, all alike.
+Array<double> repeated(const Array<double>& one, std::size_t axis, std::int64_t copies);
 
 /// Why a pass's reference gives for the copies' whole something else than their results, one behind
 /// the other or summed; nothing where it gives the same.

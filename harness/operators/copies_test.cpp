@@ -91,6 +91,15 @@ TEST_CASE("a slice is one copy along an axis") {
     CHECK(slice(all, 1, 4, 0).sizes == Sizes{2, 1});
 }
 
+TEST_CASE("an array is repeated along an axis, each copy a slice") {
+    const Array<double> one{{2, 3}, {0, 1, 2, 3, 4, 5}};
+    CHECK(repeated(one, 0, 2).sizes == Sizes{4, 3});
+    CHECK(repeated(one, 1, 2).data == std::vector<double>{0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5});
+    for (const std::size_t axis : {0, 1})
+        for (const std::int64_t copy : {0, 1, 2})
+            CHECK(slice(repeated(one, axis, 3), axis, 3, copy).data == one.data);
+}
+
 TEST_CASE("a pass obeys where its copies' results are the whole's, behind each other or summed") {
     CHECK_FALSE(why_not(plain(), "n"));
     CHECK_FALSE(why_not(plain(), "c"));

@@ -8,10 +8,13 @@
 
 namespace gradverify {
 
-/// Skipped: this can't be measured, and no kernel is to blame. Failed: the kernel's doing.
+/// Skipped: this can't be measured, and no kernel is to blame. Failed: the kernel's doing. Inputs
+/// that a forward pass saves, and that are too much work for the reference, are those of one copy,
+/// where the problem is copies of a small one.
 ///
 /// **Errors** std::invalid_argument for a kernel that there is not, EnvironmentError when the
 /// device can't be reached.
-Outcome measure(const Registry& registry, const MeasureRequest& request);
+Outcome measure(const Registry& registry, const MeasureRequest& request,
+                double most_saved = saved_multiply_adds);
 
 }  // namespace gradverify
