@@ -206,6 +206,7 @@ __device__ void wait_for_products_but() {
     GRADVERIFY_SUMS_8(I), GRADVERIFY_SUMS_8(I + 8), GRADVERIFY_SUMS_8(I + 16), \
         GRADVERIFY_SUMS_8(I + 24)
 #define GRADVERIFY_SUMS_64(I) GRADVERIFY_SUMS_32(I), GRADVERIFY_SUMS_32(I + 32)
+#define GRADVERIFY_SUMS_96(I) GRADVERIFY_SUMS_64(I), GRADVERIFY_SUMS_32(I + 64)
 #define GRADVERIFY_SUMS_128(I) GRADVERIFY_SUMS_64(I), GRADVERIFY_SUMS_64(I + 64)
 #define GRADVERIFY_NAMES_32                                                  \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
@@ -217,12 +218,16 @@ __device__ void wait_for_products_but() {
     "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, " \
     "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, " \
     "%60, %61, %62, %63"
+#define GRADVERIFY_NAMES_96                                                  \
+    GRADVERIFY_NAMES_64                                                      \
+    ", "                                                                     \
+    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, " \
+    "%78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, " \
+    "%92, %93, %94, %95"
 #define GRADVERIFY_NAMES_128                                                   \
-    GRADVERIFY_NAMES_64                                                        \
+    GRADVERIFY_NAMES_96                                                        \
     ", "                                                                       \
-    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, "   \
-    "%78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, "   \
-    "%92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, "   \
+    "%96, %97, %98, %99, %100, %101, %102, %103, %104, "                       \
     "%105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, " \
     "%117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 /// COUNT sums of a thread; the operands behind them are numbered A, B, and ADDS, whether to add.
@@ -235,22 +240,26 @@ __device__ void wait_for_products_but() {
                       "l"(b), "r"(adds), "n"(a_transposed ? 1 : 0), "n"(b_transposed ? 1 : 0))
 #define GRADVERIFY_FLAGS_OF_HALVES(FLAGS) FLAGS
 #define GRADVERIFY_FLAGS_OF_FLOATS(FLAGS) ""
-#define GRADVERIFY_PRODUCT_OF(TYPE, FLAGS)                                          \
-    if constexpr (columns == 16)                                                    \
-        GRADVERIFY_PRODUCT("16", 8, TYPE, "8", "9", "10", FLAGS(", %11, %12"));     \
-    else if constexpr (columns == 64)                                               \
-        GRADVERIFY_PRODUCT("64", 32, TYPE, "32", "33", "34", FLAGS(", %35, %36"));  \
-    else if constexpr (columns == 128)                                              \
-        GRADVERIFY_PRODUCT("128", 64, TYPE, "64", "65", "66", FLAGS(", %67, %68")); \
-    else                                                                            \
+#define GRADVERIFY_PRODUCT_OF(TYPE, FLAGS)                                           \
+    if constexpr (columns == 16)                                                     \
+        GRADVERIFY_PRODUCT("16", 8, TYPE, "8", "9", "10", FLAGS(", %11, %12"));      \
+    else if constexpr (columns == 64)                                                \
+        GRADVERIFY_PRODUCT("64", 32, TYPE, "32", "33", "34", FLAGS(", %35, %36"));   \
+    else if constexpr (columns == 128)                                               \
+        GRADVERIFY_PRODUCT("128", 64, TYPE, "64", "65", "66", FLAGS(", %67, %68"));  \
+    else if constexpr (columns == 192)                                               \
+        GRADVERIFY_PRODUCT("192", 96, TYPE, "96", "97", "98", FLAGS(", %99, %100")); \
+    else                                                                             \
         GRADVERIFY_PRODUCT("256", 128, TYPE, "128", "129", "130", FLAGS(", %131, %132"))
 /// Begins s += a b, or s = a b unless it `adds`, of 64 x terms and terms x `columns` elements, 16,
-/// 64, 128 or 256, 16 terms of halves, or 8 of floats, whose lower 13 bits are cut off. The rows of
-/// a factor in shared memory are those of a and the columns of b, or go along the sum if it is
-/// `_transposed`, as floats can't be.
-template <class T, bool a_transposed, bool b_transposed, int columns>
-__device__ void begin_product(SumsOf<columns>& s, std::uint64_t a, std::uint64_t b, int adds = 1) {
-    static_assert(columns == 16 || columns == 64 || columns == 128 || columns == 256);
+/// 64, 128, 192 or 256, 16 terms of halves, or 8 of floats, whose lower 13 bits are cut off. The
+/// rows of a factor in shared memory are those of a and the columns of b, or go along the sum if it
+/// is `_transposed`, as floats can't be. Columns of s behind the `first` stay as they are.
+template <class T, bool a_transposed, bool b_transposed, int first = 0, int all>
+__device__ void begin_product(SumsOf<all>& s, std::uint64_t a, std::uint64_t b, int adds = 1) {
+    constexpr int columns = first == 0 ? all : first;
+    static_assert(columns <= all);
+    static_assert(columns == 16 || (columns <= 256 && columns % 64 == 0));
     if constexpr (std::is_same_v<T, float>) {
         static_assert(!a_transposed && !b_transposed);
         GRADVERIFY_PRODUCT_OF("k8.f32.tf32.tf32", GRADVERIFY_FLAGS_OF_FLOATS);
@@ -261,36 +270,51 @@ __device__ void begin_product(SumsOf<columns>& s, std::uint64_t a, std::uint64_t
     }
 }
 /// The same of an a in registers.
-#define GRADVERIFY_PRODUCT_BY(COLUMNS, COUNT, TYPE, A0, A1, A2, A3, B, B_TRANSPOSED)             \
-    GRADVERIFY_HOPPER("wgmma.mma_async.sync.aligned.m64n" COLUMNS "k16.f32." TYPE "." TYPE       \
-                      " {" GRADVERIFY_NAMES_##COUNT                                              \
-                      "}, {%" A0 ", %" A1 ", %" A2 ", %" A3 "}, %" B ", 1, 1, 1, %" B_TRANSPOSED \
-                      ";" : GRADVERIFY_SUMS_##COUNT(0) : "r"(a.pair[0]),                         \
-                      "r"(a.pair[1]), "r"(a.pair[2]), "r"(a.pair[3]), "l"(b),                    \
-                      "n"(b_transposed ? 1 : 0))
-/// Sixteen columns of the warpgroup's 64 rows as a factor: SumsOf's places, rounded, in pairs.
+#define GRADVERIFY_PRODUCT_BY(COLUMNS, COUNT, TYPE, A0, A1, A2, A3, B, FLAGS)          \
+    GRADVERIFY_HOPPER(                                                                 \
+        "wgmma.mma_async.sync.aligned.m64n" COLUMNS TYPE " {" GRADVERIFY_NAMES_##COUNT \
+        "}, {%" A0 ", %" A1 ", %" A2 ", %" A3 "}, %" B ", 1, 1, 1" FLAGS               \
+        ";" : GRADVERIFY_SUMS_##COUNT(0) : "r"(a.pair[0]),                             \
+        "r"(a.pair[1]), "r"(a.pair[2]), "r"(a.pair[3]), "l"(b), "n"(b_transposed ? 1 : 0))
+#define GRADVERIFY_PRODUCT_OF_ROWS(TYPE, FLAGS)                                               \
+    if constexpr (columns == 64)                                                              \
+        GRADVERIFY_PRODUCT_BY("64", 32, TYPE, "32", "33", "34", "35", "36", FLAGS(", %37"));  \
+    else if constexpr (columns == 128)                                                        \
+        GRADVERIFY_PRODUCT_BY("128", 64, TYPE, "64", "65", "66", "67", "68", FLAGS(", %69")); \
+    else                                                                                      \
+        GRADVERIFY_PRODUCT_BY("256", 128, TYPE, "128", "129", "130", "131", "132", FLAGS(", %133"))
+/// Sixteen columns of the warpgroup's 64 rows as a factor: SumsOf's places, rounded, in pairs. Of
+/// floats eight, of which a thread has lane % 4 of row lane / 4 and of the row 8 below, then the
+/// same 4 columns further on.
 struct Rows {
     unsigned pair[4];
 };
-/// Begins s += a b, of 64 x 16 and 16 x `columns` elements in bfloat16, 64 or 128.
-template <bool b_transposed, int columns>
+/// Begins s += a b, of 64 x terms and terms x `columns` elements, 64, 128 or 256: of bfloat16, or
+/// of floats, whose b can't be transposed.
+template <class T, bool b_transposed, int columns>
 __device__ void begin_product(SumsOf<columns>& s, const Rows& a, std::uint64_t b) {
-    static_assert(columns == 64 || columns == 128);
-    if constexpr (columns == 64)
-        GRADVERIFY_PRODUCT_BY("64", 32, "bf16", "32", "33", "34", "35", "36", "37");
-    else
-        GRADVERIFY_PRODUCT_BY("128", 64, "bf16", "64", "65", "66", "67", "68", "69");
+    static_assert(columns == 64 || columns == 128 || columns == 256);
+    if constexpr (std::is_same_v<T, float>) {
+        static_assert(!b_transposed);
+        GRADVERIFY_PRODUCT_OF_ROWS("k8.f32.tf32.tf32", GRADVERIFY_FLAGS_OF_FLOATS);
+    } else {
+        static_assert(std::is_same_v<T, __nv_bfloat16>);
+        GRADVERIFY_PRODUCT_OF_ROWS("k16.f32.bf16.bf16", GRADVERIFY_FLAGS_OF_HALVES);
+    }
 }
+#undef GRADVERIFY_PRODUCT_OF_ROWS
 #undef GRADVERIFY_PRODUCT_BY
 #undef GRADVERIFY_PRODUCT_OF
 #undef GRADVERIFY_FLAGS_OF_FLOATS
 #undef GRADVERIFY_FLAGS_OF_HALVES
 #undef GRADVERIFY_PRODUCT
 #undef GRADVERIFY_NAMES_128
+#undef GRADVERIFY_NAMES_96
 #undef GRADVERIFY_NAMES_64
 #undef GRADVERIFY_NAMES_32
 #undef GRADVERIFY_NAMES_8
 #undef GRADVERIFY_SUMS_128
+#undef GRADVERIFY_SUMS_96
 #undef GRADVERIFY_SUMS_64
 #undef GRADVERIFY_SUMS_32
 #undef GRADVERIFY_SUMS_8

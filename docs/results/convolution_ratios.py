@@ -3,18 +3,21 @@
 """Times gradverify's convolutions and PyTorch's (cuDNN, benchmark mode) on one GPU, in one run.
 
 For each problem, type and pass the fastest kernel of ours, what it takes, and the ratio: PyTorch's
-time over ours. Half types and tf32 lie channels last, float32 as PyTorch has it; calls are replayed
-from CUDA graphs, on buffers that outgrow the cache. PyTorch adds a bias by a kernel of its own, so
-its forward pass has none here; ours has. With --verify the kernels of the table are held
-to the reference on the very problem, which takes minutes. Prints Markdown.
+time over ours; LeNet's two problems in float32 alone. Half types and tf32 lie channels last, float32
+as PyTorch has it; calls are replayed from CUDA graphs, on buffers that outgrow the cache. PyTorch
+adds a bias by a kernel of its own, so its forward pass has none here; ours has. With --verify the
+kernels of the table are then held to the reference on the very problem, many at once, which takes
+minutes. Prints Markdown; rows go to stderr as they come.
 
     convolution_ratios.py build/gradverify [--verify]
 """
 
 import argparse
+import concurrent.futures
 import fnmatch
 import json
 import math
+import os
 import statistics
 import subprocess
 import sys
@@ -34,6 +37,8 @@ PROBLEMS = [
 LARGE = 5  # those behind are LeNet's
 TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "tf32": torch.float32, "f32": torch.float32}
 PASSES = ["forward", "grad_input", "grad_weight", "grad_bias"]
+# Of our kernels those that may be the fastest.
+VARIANTS = ["wgmma*", "small_images", "one_launch*"]
 COPIES_BYTES = 200e6
 
 
@@ -109,35 +114,62 @@ def bench(gradverify, kernels, problems):
     return timed
 
 
-def is_of(kernel, type_name):
-    """Whether the kernel of ours multiplies what the column says."""
-    variant = kernel.split("/")[1]
-    words = set(variant.split("_"))
+def type_of(kernel):
+    """The type of TYPES that a kernel of ours multiplies, or None."""
+    words = set(kernel.split("/")[1].split("_"))
     if words & {"cudnn", "auto", "f64", "f8", "all"}:
-        return False
-    types = words & {"f16", "bf16", "tf32"}
-    return types == ({type_name} if type_name != "f32" else set())
+        return None
+    return next((name for name in ("f16", "bf16", "tf32") if name in words), "f32")
 
 
-def kernels_of(gradverify, name, variants):
-    """Names of our kernels of a pass that a glob matches."""
+def kernels_of(gradverify, name, a):
+    """Names of our kernels of a pass that are to be timed."""
     text = subprocess.run([gradverify, "list", f"conv.{name}/*"], check=True, stdout=subprocess.PIPE,
                           text=True).stdout  # fmt: skip
     names = [line for line in text.splitlines() if line.startswith("conv.")]
-    return [kernel for kernel in names
-            if any(fnmatch.fnmatch(kernel.split("/")[1], glob) for glob in variants)]  # fmt: skip
+    return [kernel for kernel in names if type_of(kernel) in a.types
+            and any(fnmatch.fnmatch(kernel.split("/")[1], glob) for glob in a.variants)]  # fmt: skip
 
 
-def ours(gradverify, name, variants, problems):
-    """Seconds by kernel and problem, from `bench`."""
-    kernels = kernels_of(gradverify, name, variants)
-    return bench(gradverify, kernels, map(text_of, problems)) if kernels else []
+class Row:
+    """A problem, a type and a pass: what PyTorch takes, and our kernels."""
 
+    def __init__(self, number, type_name, name, timed):
+        self.number, self.type_name, self.name = number, type_name, name
+        self.problem = p = PROBLEMS[number - 1]
+        tf32 = type_name == "tf32"
+        torch.backends.cudnn.conv.fp32_precision = "tf32" if tf32 else "ieee"
+        layout = torch.contiguous_format if type_name == "f32" else torch.channels_last
+        self.theirs = torch_seconds(p, TYPES[type_name], name, layout)
+        mine = {l["kernel"]: l["seconds"] for l in timed
+                if same_problem(l["problem"], p) and type_of(l["kernel"]) == type_name}  # fmt: skip
+        self.kernel = min(mine, key=mine.get, default=None)
+        self.ours = mine.get(self.kernel)
+        self.verdict = ""
 
-def verify(gradverify, kernel, p):
-    command = [gradverify, "check", kernel, "--property", "matches_reference", "--device", "cuda",
-               "--problem", text_of(p), "--cases", "1", "--seed", "1"]  # fmt: skip
-    return subprocess.run(command, stdout=subprocess.DEVNULL).returncode == 0
+    def work(self):
+        """About as many products as the reference computes."""
+        p = self.problem
+        return p["n"] * p["c"] * p["k"] * (p["size"] * p["filter"] / p["stride"]) ** 2
+
+    def verify(self, gradverify):
+        """Holds the kernel to the reference on the very problem."""
+        command = [gradverify, "check", self.kernel, "--property", "matches_reference",
+                   "--device", "cuda", "--problem", text_of(self.problem), "--cases", "1",
+                   "--seed", "1"]  # fmt: skip
+        said = subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout
+        self.verdict = ", verified" if "1 rows: 1 passed" in said else ", FAILED"
+        return self
+
+    def ratio(self):
+        return self.theirs / self.ours
+
+    def line(self):
+        text = f"| {short(self.problem)} | {self.type_name} | {self.name} | {self.theirs * 1e6:.1f} | "
+        if self.kernel is None:
+            return text + "| | |"
+        return text + (f"{self.ours * 1e6:.1f} | {self.ratio():.2f} "
+                       f"| `{self.kernel.split('/')[1]}`{self.verdict} |")  # fmt: skip
 
 
 def main():
@@ -147,44 +179,44 @@ def main():
     parser.add_argument("--passes", nargs="+", default=PASSES, choices=PASSES)
     parser.add_argument("--problems", nargs="+", type=int, default=range(1, len(PROBLEMS) + 1),
                         help="their numbers, from 1 on")  # fmt: skip
-    parser.add_argument("--variants", nargs="+", default=["*"], help="globs of our kernels' names")
+    parser.add_argument("--variants", nargs="+", default=VARIANTS, help="globs of our kernels' names")
     parser.add_argument("--verify", action="store_true")
     a = parser.parse_args()
 
     torch.backends.cudnn.benchmark = True
+    problems = [PROBLEMS[number - 1] for number in a.problems]
+    rows = []
+    for name in a.passes:
+        kernels = kernels_of(a.gradverify, name, a)
+        timed = bench(a.gradverify, kernels, map(text_of, problems)) if kernels else []
+        for number in a.problems:
+            for type_name in a.types:
+                if type_name != "f32" and (number > LARGE or (name, type_name) == ("grad_bias", "tf32")):
+                    continue
+                rows.append(Row(number, type_name, name, timed))
+                print(rows[-1].line(), file=sys.stderr, flush=True)
+    torch.cuda.empty_cache()
+    if a.verify:
+        of_ours = sorted((row for row in rows if row.kernel is not None), key=lambda row: -row.work())
+        with concurrent.futures.ThreadPoolExecutor(min(16, os.cpu_count())) as pool:
+            for row in pool.map(lambda row: row.verify(a.gradverify), of_ours):
+                print(row.line(), file=sys.stderr, flush=True)
+
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}\n")
     print("| problem | type | pass | PyTorch, us | ours, us | ratio | kernel |")
     print("| --- | --- | --- | ---: | ---: | ---: | --- |")
     ratios = {}
-    for name in a.passes:
-        timed = ours(a.gradverify, name, a.variants, [PROBLEMS[i - 1] for i in a.problems])
-        for number in a.problems:
-            p = PROBLEMS[number - 1]
-            for type_name in a.types:
-                if name == "grad_bias" and type_name == "tf32":
-                    continue
-                tf32 = type_name == "tf32"
-                torch.backends.cudnn.conv.fp32_precision = "tf32" if tf32 else "ieee"
-                layout = torch.contiguous_format if type_name == "f32" else torch.channels_last
-                theirs = torch_seconds(p, TYPES[type_name], name, layout)
-                mine = [l for l in timed if same_problem(l["problem"], p)
-                        and is_of(l["kernel"], type_name)]  # fmt: skip
-                if not mine:
-                    print(f"| {short(p)} | {type_name} | {name} | {theirs * 1e6:.1f} | | | |", flush=True)
-                    continue
-                best = min(mine, key=lambda l: l["seconds"])
-                ratio = theirs / best["seconds"]
-                ratios.setdefault((type_name, number <= LARGE), []).append(ratio)
-                word = ""
-                if a.verify:
-                    word = ", verified" if verify(a.gradverify, best["kernel"], p) else ", FAILED"
-                print(f"| {short(p)} | {type_name} | {name} | {theirs * 1e6:.1f} | {best['seconds'] * 1e6:.1f} "
-                      f"| {ratio:.2f} | `{best['kernel'].split('/')[1]}`{word} |", flush=True)  # fmt: skip
+    for row in rows:
+        print(row.line())
+        if row.kernel is not None and row.name != "grad_bias":
+            key = (row.type_name, "large problems" if row.number <= LARGE else "LeNet")
+            ratios.setdefault(key, []).append(row.ratio())
     print()
-    for (type_name, large), all_of in ratios.items():
+    for (type_name, which), all_of in ratios.items():
         mean = math.exp(statistics.fmean(map(math.log, all_of)))
-        print(f"{type_name}, {'large problems' if large else 'LeNet'}: {len(all_of)} ratios, "
+        print(f"{type_name}, {which}, without the bias: {len(all_of)} ratios, "
               f"geometric mean {mean:.2f}, least {min(all_of):.2f}")  # fmt: skip
+    return any(row.verdict == ", FAILED" for row in rows)
 
 
 def same_problem(text, p):

@@ -241,7 +241,7 @@ class Block {
         const auto of_b = hopper::descriptor(b, box_bytes);
 #pragma unroll
         for (int k = 0; k < rows / depth; ++k)
-            hopper::begin_product<true>(sums, a[k], hopper::further(of_b, k * bytes));
+            hopper::begin_product<Element, true>(sums, a[k], hopper::further(of_b, k * bytes));
         hopper::commit_products();
     }
 

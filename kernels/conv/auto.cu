@@ -19,15 +19,6 @@ struct Tf32 {};
 template <class T>
 using ElementOf = std::conditional_t<std::is_same_v<T, Tf32>, float, T>;
 
-/// Where six products of pieces take longer than one of floats: pieces of x are copied once more
-/// for each tap, and of few channels tiles of dx are narrow.
-template <class Pass>
-bool suits_floats(const Problem& problem) {
-    const Parameters p(problem);
-    if (std::is_same_v<Pass, GradInput>) return p.c < 16;
-    return std::is_same_v<Pass, Forward> && p.h().filter == 1 && p.w().filter == 1;
-}
-
 /// Where a block has a whole image, and tensor cores would be idle.
 bool has_small_images(const Problem& problem) {
     const Parameters p(problem);
@@ -40,11 +31,12 @@ const Choice& choice() {
         const std::string pass = std::string("conv.") + Pass::pass_name + "/";
         if constexpr (std::is_same_v<T, float>) {
             return std::vector<Candidate>{{pass + "small_images", has_small_images},
-                                          {pass + "implicit_gemm", suits_floats<Pass>},
                                           {pass + "wgmma_bf16x6"},
                                           {pass + "implicit_gemm"}};
         } else if constexpr (std::is_same_v<T, Tf32>) {
-            return std::vector<Candidate>{{pass + "wgmma_tf32"}, {pass + "tensor_core_tf32_nhwc"}};
+            return std::vector<Candidate>{{pass + "wgmma_space_to_depth_tf32"},
+                                          {pass + "wgmma_tf32"},
+                                          {pass + "tensor_core_tf32_nhwc"}};
         } else {
             const std::string type = std::is_same_v<T, __half> ? "f16" : "bf16";
             return std::vector<Candidate>{{pass + "wgmma_space_to_depth_" + type},

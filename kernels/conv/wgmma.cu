@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv/wgmma: the three products of a convolution by wgmma and tensor copies, for sm_90a. Floats
-// are multiplied as tf32: forward as they are, grad_input with its filter transposed. For
-// grad_weight they are laid out along pixels, on a grid with zeros in between, so NaN and
-// infinities in what a window does not read may come out of it.
-#include <string>
+// are multiplied as tf32: forward as they are, grad_input with its filter transposed, grad_weight
+// with dy transposed.
 #include <type_traits>
 
-#include "kernels/conv/wgmma_fold.cuh"
 #include "kernels/conv/wgmma_lines.cuh"
 
 namespace {
@@ -21,42 +18,15 @@ void forward(const Forward& call) {
                                  Strided<T>::of(call.y), call.launch);
 }
 
-/// The filter in the workspace, as taps, channels, features.
-template <class T>
-Images<T, Pieces<1>> transposed_filter(const GradInput& call) {
-    const Parameters& p = call.problem;
-    auto* const to = static_cast<T*>(call.launch.workspace);
-    const long long taps = p.h().filter * p.w().filter;
-    launch_fold<T, 1>(Strided<const T>{call.w.as<const T>(), p.c, p.c * taps, 0, 1},
-                      Fold::of(p.k, 1, p.c), taps, to, call.launch.stream);
-    const long long tap = p.c * p.k;
-    return {{{to, {p.k, p.w().filter, p.h().filter, p.c}, {0, tap, tap * p.w().filter, p.k}}}};
-}
-
 template <class T>
 void grad_input(const GradInput& call) {
-    const auto w = [&] {
-        if constexpr (std::is_same_v<T, float>)
-            return transposed_filter<T>(call);
-        else
-            return images_of<T>(call.w);
-    }();
+    const Launch& on = call.launch;
+    auto w = images_of<T>(call.w);
+    if constexpr (std::is_same_v<T, float>)
+        w = transposed<T>(w, static_cast<T*>(on.workspace), on.stream);
     launch_grad_input<T, Pieces<1>>(call.problem, images_of<T>(call.dy), w, Strided<T>::of(call.dx),
-                                    call.launch);
+                                    on);
 }
-
-/// The workspace of grad_weight, as it is handed out.
-struct LineSpace {
-    Lines lines;
-    Space space;
-    float* dy = space.take<float>(lines.features.elements());
-    float* x = space.take<float>(lines.image.elements());
-    float* sums = nullptr;
-
-    LineSpace(const Parameters& p, void* first) : lines(p), space(first) {
-        sums = space.take<float>(bytes_of_sums<float>(p, lines.features.positions) / 4);
-    }
-};
 
 template <class T>
 void grad_weight(const GradWeight& call) {
@@ -65,11 +35,10 @@ void grad_weight(const GradWeight& call) {
     auto* sums = static_cast<float*>(on.workspace);
     int parts = 0;
     if constexpr (std::is_same_v<T, float>) {
-        const LineSpace in(p, on.workspace);
-        launch_to_lines(call.dy, in.lines.features, in.dy, on.stream);
-        launch_to_lines(call.x, in.lines.image, in.x, on.stream);
+        Space space(on.workspace);
+        const LineSpace in(p, space);
         sums = in.sums;
-        parts = launch_sums_of_lines<T>(p, in.lines, in.dy, in.x, sums, on);
+        parts = launch_sums_of_lines(p, in, call.dy, images_of<T>(call.x), on);
     } else {
         parts = launch_sums_of_filter<T, Pieces<1>>(p, images_of<T>(call.dy), images_of<T>(call.x),
                                                     sums, on);
@@ -113,23 +82,13 @@ void declare_grad_input(KernelDeclaration& kernel) {
 }
 template <class T>
 void declare_grad_weight(KernelDeclaration& kernel) {
-    if constexpr (!std::is_same_v<T, float>) {
-        declare_forward<T>(kernel);
-    } else {
-        declare<T>(kernel);
-        kernel.only_if(std::string(reach_of_image) +
-                           "; images have at most 2^30 positions in all, with zeros in between",
-                       [](const Problem& problem) {
-                           const Parameters p(problem);
-                           return reads_windows_of_image(p) && Lines(p).are_few();
-                       });
-    }
+    declare_forward<T>(kernel);
     kernel.workspace([](const Problem& problem) {
         const Parameters p(problem);
         if constexpr (std::is_same_v<T, float>)
-            return LineSpace(p, nullptr).space.bytes();
+            return LineSpace::bytes_of(p);
         else
-            return bytes_of_sums<T>(p, pixels_of_features(p));
+            return bytes_of_sums<T>(p);
     });
 }
 

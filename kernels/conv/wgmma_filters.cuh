@@ -3,19 +3,16 @@
 // sums of its own.
 #pragma once
 
-#include <type_traits>
-
 #include "kernels/conv/wgmma.cuh"
 
 namespace gradverify::conv::wgmma {
 
-/// Over the pixels of y, in parts. Of floats (wgmma_lines.cuh) they are positions of a grid, where
-/// pixels are axes[i].pixel_stride apart; a tap's line is that of its number modulo `tap_step`.
+/// Over the pixels of y, in parts.
 template <class Pieces>
 struct FilterProduct {
     CUtensorMap features[Pieces::count], image[Pieces::count];  ///< of dy, and of x
     ProductAxis axes[2];                                        ///< of y's pixels in x; w, then h
-    int chunks;                  ///< of 64 channels of x, for each tap
+    int chunks;                  ///< boxes of channels of x, for each tap
     int k, c;                    ///< features and channels
     int pixels, pixels_of_part;  ///< the latter is whole stages
     float* sums;                 ///< parts, k, taps, c
@@ -31,6 +28,8 @@ struct FilterFactors {
     static constexpr int share =
         deep<T> / Tile::blocks;  ///< pixels that a block copies of a column
     static constexpr int copies_of_a = Tile::height / 64, copies = copies_of_a + Tile::width / 64;
+    static constexpr int in_turn = 1;
+    static constexpr int columns_of(int /*product*/) { return Tile::columns; }
 
     const FilterProduct<Pieces>& product;
     int pixel, begin, pieces = 0;     ///< which product of pieces is next
@@ -66,59 +65,13 @@ struct FilterFactors {
     }
 };
 
-__host__ __device__ inline int floor_divided(int number, int by) {
-    return (number - (number < 0 ? by - 1 : 0)) / by;
-}
-
-/// The same of floats: both factors are lines of pixels, one for each feature, phase and channel.
-template <class Tile>
-struct LineFactors {
-    using Element = float;
-    static constexpr bool a_transposed = false, b_transposed = false;
-    static constexpr int share = 64 / Tile::blocks;  ///< channels that a block copies of a column
-    static constexpr int copies_of_a = Tile::height / 64, copies = copies_of_a + Tile::width / 64;
-
-    const FilterProduct<Pieces<1>>& product;
-    int pixel, line, begin;  ///< of what this thread copies
-
-    __device__ LineFactors(const FilterProduct<Pieces<1>>& of, int first_pixel, int row,
-                           int first_box, int rank)
-        : product(of), pixel(first_pixel), begin(rank * share) {
-        const int copy = static_cast<int>(threadIdx.x) % 32;
-        line = row + copy * 64;
-        if (copy < copies_of_a) return;
-        const int box = min(first_box + copy - copies_of_a, product.taps() * product.chunks - 1);
-        const ProductAxis &w = product.axes[0], &h = product.axes[1];
-        const int tap = box / product.chunks, x = tap % w.taps, y = tap / w.taps;
-        line = (y % h.tap_step * w.tap_step + x % w.tap_step) * product.c +
-               box % product.chunks * 64 + begin;
-        pixel += shift(h, y) + shift(w, x);
-    }
-
-    __device__ static int shift(const ProductAxis& axis, int tap) {
-        return floor_divided(axis.corner + tap * axis.offset_step, axis.stride) *
-               static_cast<int>(axis.pixel_stride);
-    }
-    __device__ void load(int copy, unsigned char* a, unsigned char* b, hopper::Barrier& filled) {
-        unsigned char* const to = b + (copy - copies_of_a) * box_bytes + begin * row_bytes;
-        if (copy < copies_of_a)
-            hopper::load_tile(a + copy * box_bytes, product.features[0], pixel, line, filled);
-        else if constexpr (Tile::blocks == 1)
-            hopper::load_tile(to, product.image[0], pixel, line, filled);
-        else
-            hopper::load_tile_for(Tile::all_blocks, to, product.image[0], pixel, line, filled);
-    }
-    __device__ void advance() { pixel += deep<float>; }
-};
-
 /// **Grid** x: tiles of columns, then of rows, those of a cluster one after the other; y: parts of
 /// the pixels; `threads`.
 template <class T, class Pieces, class Tile>
 __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 1)
     multiply_filters(const __grid_constant__ FilterProduct<Pieces> product) {
     extern __shared__ __align__(1024) unsigned char shared[];
-    using Factors = std::conditional_t<std::is_same_v<T, float>, LineFactors<Tile>,
-                                       FilterFactors<T, Pieces, Tile>>;
+    using Factors = FilterFactors<T, Pieces, Tile>;
     const Ring<Tile> ring{shared};
     constexpr int boxes = Tile::width / 64;
     const int all_boxes = product.taps() * product.chunks, across = (all_boxes + boxes - 1) / boxes;

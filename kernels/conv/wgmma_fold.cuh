@@ -116,15 +116,16 @@ struct FoldTile {
     }
 };
 
-/// **Grid** any number of blocks of FoldTile::threads. `to`: pieces, `outer`, rows, columns, padded
-/// channels. Tiles are read channel by channel, and written place by place.
+/// **Grid** any number of blocks of FoldTile::threads. `to`: `outer`, rows, columns, padded
+/// channels, a place and a piece so far from the next. Tiles are read channel by channel, and
+/// written place by place.
 template <class T, int pieces, class From>
-__global__ void fold(Strided<const From> from, Fold of, int outer, T* to, FoldTile tile) {
+__global__ void fold(Strided<const From> from, Fold of, int outer, T* to, long long place_stride,
+                     long long piece_stride, FoldTile tile) {
     __shared__ From numbers[FoldTile::all + FoldTile::most_channels];  // by channel, and one more
     __shared__ Fold::Pixel pixels[FoldTile::most_channels];  // of channels, from a place's first
     const int thread = static_cast<int>(threadIdx.x), pitch = tile.places + 1;
     const int all_places = outer * of.places();
-    const long long piece_stride = static_cast<long long>(all_places) * of.padded;
     const int across = (of.padded + tile.channels - 1) / tile.channels;
     const long long tiles = static_cast<long long>(all_places - 1) / tile.places * across + across;
     const int place = thread % tile.places, first_read = thread / tile.places;
@@ -156,7 +157,7 @@ __global__ void fold(Strided<const From> from, Fold of, int outer, T* to, FoldTi
         for (int c = 0; c < chunk; ++c)
             side_by_side[c] = numbers[(channel_written + c) * pitch + place_written];
         const ChunkInPieces<T, pieces> split(side_by_side);
-        T* const there = to + static_cast<long long>(first + place_written) * of.padded +
+        T* const there = to + static_cast<long long>(first + place_written) * place_stride +
                          first_channel + channel_written;
 #pragma unroll
         for (int piece = 0; piece < pieces; ++piece)
@@ -202,15 +203,17 @@ __global__ void add_parts(const float* sums, int parts, Fold of, int features, S
 
 // ---- on the host
 
-/// Any tensor, as `fold` says it.
+/// Any tensor, as `fold` says it: a tensor of each piece, or, when `joined`, the pieces of a place
+/// side by side.
 template <class T, int pieces, class From>
 void launch_fold(const Strided<const From>& from, const Fold& of, std::int64_t outer, T* to,
-                 cudaStream_t stream) {
+                 cudaStream_t stream, bool joined = false) {
     const FoldTile tile(of);
     const long long tiles =
         divided_up(outer * of.places(), tile.places) * divided_up(of.padded, tile.channels);
     fold<T, pieces><<<blocks_of_loop(tiles, 1), FoldTile::threads, 0, stream>>>(
-        from, of, static_cast<int>(outer), to, tile);
+        from, of, static_cast<int>(outer), to, of.padded * (joined ? pieces : 1),
+        of.padded * (joined ? 1 : outer * of.places()), tile);
 }
 
 constexpr int most_channels_folded = 16;  ///< of an image that is folded
@@ -272,6 +275,17 @@ struct Folded {
         return all;
     }
 };
+
+/// A filter whose features lie one after the other, as taps, channels, features; the latter are a
+/// multiple of 8.
+template <class T>
+Images<T, Pieces<1>> transposed(const Images<T, Pieces<1>>& w, T* to, cudaStream_t stream) {
+    const auto [c, width, height, k] = w[0].sizes;
+    const long long taps = width * height, tap = c * k;
+    launch_fold<T, 1>(Strided<const T>{w[0].data, c, c * taps, 0, 1}, Fold::of(k, 1, c), taps, to,
+                      stream);
+    return {{{to, {k, width, height, c}, {0, tap, tap * width, k}}}};
+}
 
 template <class T>
 void launch_add_parts(const float* sums, int parts, const Fold& filter, const TensorView& dw,

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv/wgmma_space_to_depth: images of few channels, by the products of conv/wgmma, for sm_90a.
-// conv/wgmma_bf16x6: floats, each of which is the sum of three bfloat16. Six products of these are
-// summed for one of floats, on tensor cores, whose additions may be cut off; what is left out is
-// less than 2^-24 of a product. An infinity becomes NaN. Pixels and taps beside an image's and a
-// filter's are folded with them and multiplied by zeros, so NaN and infinities in what a window
-// does not read may come out of it.
+// conv/wgmma_space_to_depth: images of few channels, by the products of conv/wgmma, for sm_90a;
+// floats as tf32, as conv/wgmma does.
+// conv/wgmma_bf16x6: floats, each of which is the sum of three bfloat16. Six products of these,
+// or nine where grad_input has at most 16 channels, are summed for one of floats, on tensor cores,
+// whose additions may be cut off; what is left out is less than 2^-24 of a product. An infinity
+// becomes NaN. Pixels and taps beside an image's and a filter's are folded with them and multiplied
+// by zeros, so NaN and infinities in what a window does not read may come out of it.
 #include <string>
+#include <type_traits>
 
-#include "kernels/conv/wgmma_fold.cuh"
+#include "kernels/conv/wgmma_lines.cuh"
 
 namespace {
 
@@ -15,22 +17,24 @@ using namespace gradverify;
 using namespace gradverify::conv;
 using namespace gradverify::conv::wgmma;
 
-/// Types of the tensors, of their pieces, and how many of these there are. Features of halves are
-/// taken as they are.
+/// Types of the tensors, of their pieces, and how many of these there are. Features that are one
+/// piece are taken as they are.
 template <class T>
-struct Halves {
+struct Whole {
     using Element = T;
     using Piece = T;
     using Factors = Pieces<1>;
 };
-struct Floats {
+struct SplitFloats {
     using Element = float;
     using Piece = __nv_bfloat16;
     using Factors = Pieces<3>;
 };
 
 template <class Types>
-constexpr bool are_halves = Types::Factors::count == 1;
+constexpr bool are_whole = Types::Factors::count == 1;
+template <class Types>
+constexpr bool are_tf32 = std::is_same_v<typename Types::Piece, float>;
 
 template <class Types>
 using FoldedOf = Folded<typename Types::Piece, typename Types::Factors>;
@@ -43,21 +47,43 @@ FoldedOf<Types> room(Space& space, const Fold& fold, std::int64_t outer) {
 }
 
 template <class Types>
-void launch_fold(const FoldedOf<Types>& to, const TensorView& from, cudaStream_t stream) {
+void launch_fold(const FoldedOf<Types>& to, const TensorView& from, cudaStream_t stream,
+                 bool joined = false) {
     wgmma::launch_fold<typename Types::Piece, Types::Factors::count>(
-        Strided<const typename Types::Element>::of(from), to.fold, to.outer, to.first, stream);
+        Strided<const typename Types::Element>::of(from), to.fold, to.outer, to.first, stream,
+        joined);
 }
 
 template <class Types>
 Images<typename Types::Piece, typename Types::Factors> fold_features(const FoldedOf<Types>& to,
                                                                      const TensorView& dy,
                                                                      cudaStream_t stream) {
-    if constexpr (!are_halves<Types>) {
+    if constexpr (!are_whole<Types>) {
         launch_fold<Types>(to, dy, stream);
         return to.windows(1);
     } else {
         return images_of<typename Types::Element>(dy);
     }
+}
+
+/// Whether grad_input has the filter's pieces side by side.
+template <class Types>
+bool are_joined(const Folds& folds) {
+    return !are_whole<Types> && folds.places.c <= most_joined;
+}
+/// The filter as grad_input has it folded.
+Fold filter_of(const Folds& folds, bool joined) {
+    Fold filter = folds.filter;
+    if (joined) filter.padded = channels_of_piece(static_cast<int>(folds.places.c));
+    return filter;
+}
+/// A filter whose pieces lie side by side.
+template <class Types>
+Images<typename Types::Piece, Pieces<1>> of_pieces(const FoldedOf<Types>& w) {
+    const long long place = w.fold.padded * Types::Factors::count, row = place * w.fold.columns;
+    return {{{w.first,
+              {place, w.fold.columns, w.fold.rows, w.outer},
+              {0, place, row, row * w.fold.rows}}}};
 }
 
 /// The workspace of each pass, as it is handed out.
@@ -72,8 +98,11 @@ template <class Types>
 struct GradInputSpace {
     Folds folds;
     Space space;
-    FoldedOf<Types> dy = room<Types>(space, folds.features, are_halves<Types> ? 0 : folds.places.n);
-    FoldedOf<Types> w = room<Types>(space, folds.filter, folds.places.k);
+    FoldedOf<Types> dy = room<Types>(space, folds.features, are_whole<Types> ? 0 : folds.places.n);
+    bool joined = are_joined<Types>(folds);  ///< the pieces of the filter
+    FoldedOf<Types> w = room<Types>(space, filter_of(folds, joined), folds.places.k);
+    FoldedOf<Types> transposed_w =
+        room<Types>(space, folds.filter, are_tf32<Types> ? folds.places.k : 0);
     /// Of dx, where it is folded.
     typename Types::Element* places = space.take<typename Types::Element>(
         FoldedOf<Types>::elements(folds.image, folds.few ? folds.places.n : 0));
@@ -82,15 +111,23 @@ template <class Types>
 struct GradWeightSpace {
     Folds folds;
     Space space;
-    FoldedOf<Types> dy =
-        room<Types>(space, folds.features, are_halves<Types> ? 0 : folds.windows.n);
+    FoldedOf<Types> dy = room<Types>(space, folds.features, are_whole<Types> ? 0 : folds.windows.n);
     FoldedOf<Types> x = room<Types>(space, folds.image, folds.windows.n);
-    float* sums = space.take<float>(
-        bytes_of_sums<typename Types::Piece>(folds.windows, pixels_of_features(folds.windows)) / 4);
+    float* sums = space.take<float>(bytes_of_sums<typename Types::Piece>(folds.windows) / 4);
 };
-template <template <class> class SpaceOf, class Types>
+struct GradWeightOfLinesSpace {
+    Folds folds;
+    Space space;
+    FoldedOf<Whole<float>> x = room<Whole<float>>(space, folds.image, folds.windows.n);
+    LineSpace lines{folds.windows, space};
+    float* sums = lines.sums;
+};
+template <class Types>
+using SpaceOfGradWeight =
+    std::conditional_t<are_tf32<Types>, GradWeightOfLinesSpace, GradWeightSpace<Types>>;
+template <class InSpace>
 std::int64_t bytes_of(const Problem& problem) {
-    return SpaceOf<Types>{Folds(Parameters(problem)), Space()}.space.bytes();
+    return InSpace{Folds(Parameters(problem)), Space()}.space.bytes();
 }
 
 template <class Types>
@@ -110,10 +147,18 @@ void grad_input(const GradInput& call) {
     const GradInputSpace<Types> in{Folds(call.problem), Space(call.launch.workspace)};
     const Folds& folds = in.folds;
     const auto dy = fold_features<Types>(in.dy, call.dy, call.launch.stream);
-    launch_fold<Types>(in.w, call.w, call.launch.stream);
+    launch_fold<Types>(in.w, call.w, call.launch.stream, in.joined);
     const auto multiply = [&](const Strided<T>& dx) {
-        launch_grad_input<typename Types::Piece, typename Types::Factors>(
-            folds.places, dy, in.w.windows(1), dx, call.launch);
+        const auto launch = [&]<class Factors>(Factors, const auto& w) {
+            launch_grad_input<typename Types::Piece, Factors>(folds.places, dy, w, dx, call.launch);
+        };
+        if constexpr (are_tf32<Types>)
+            launch(Pieces<1>{},
+                   transposed<T>(in.w.windows(1), in.transposed_w.first, call.launch.stream));
+        else if (!in.joined)
+            launch(typename Types::Factors{}, in.w.windows(1));
+        else if constexpr (!are_whole<Types>)
+            launch(Pieces<Types::Factors::count, true>{}, of_pieces<Types>(in.w));
     };
     if (!folds.few) return multiply(Strided<T>::of(call.dx));
     const Fold& image = folds.image;
@@ -126,14 +171,20 @@ void grad_input(const GradInput& call) {
 
 template <class Types>
 void grad_weight(const GradWeight& call) {
-    const GradWeightSpace<Types> in{Folds(call.problem), Space(call.launch.workspace)};
+    const Launch& on = call.launch;
+    const SpaceOfGradWeight<Types> in{Folds(call.problem), Space(on.workspace)};
     const Folds& folds = in.folds;
-    const auto dy = fold_features<Types>(in.dy, call.dy, call.launch.stream);
-    launch_fold<Types>(in.x, call.x, call.launch.stream);
-    const int parts = launch_sums_of_filter<typename Types::Piece, typename Types::Factors>(
-        folds.windows, dy, in.x.windows(folds.taps), in.sums, call.launch);
-    launch_add_parts<typename Types::Element>(in.sums, parts, folds.filter, call.dw,
-                                              call.launch.stream);
+    launch_fold<Types>(in.x, call.x, on.stream);
+    int parts = 0;
+    if constexpr (are_tf32<Types>) {
+        parts =
+            launch_sums_of_lines(folds.windows, in.lines, call.dy, in.x.windows(folds.taps), on);
+    } else {
+        const auto dy = fold_features<Types>(in.dy, call.dy, on.stream);
+        parts = launch_sums_of_filter<typename Types::Piece, typename Types::Factors>(
+            folds.windows, dy, in.x.windows(folds.taps), in.sums, on);
+    }
+    launch_add_parts<typename Types::Element>(in.sums, parts, folds.filter, call.dw, on.stream);
 }
 
 template <class Types>
@@ -143,7 +194,7 @@ void declare(KernelDeclaration& kernel) {
         .supports("asymmetric_padding")
         .where("groups", between(1, 1))
         .blocks_of({suitable, 64});
-    if constexpr (are_halves<Types>)
+    if constexpr (are_whole<Types>)
         kernel.layout("x", "nhwc")
             .layout("w", "ohwi")
             .layout("y", "nhwc")
@@ -155,16 +206,15 @@ void declare(KernelDeclaration& kernel) {
     else
         kernel.splits_factors({.products = Types::Factors::products, .digits = 24});
 }
-/// Whether the tensors can be folded, with ints that count their places; halves are not unless
-/// their channels are few.
+/// Whether the tensors can be folded, with ints that count their places; those of one piece are not
+/// unless their channels are few.
 template <class Types>
 bool is_folded(const Parameters& p) {
-    return has_pixels(p) && (!are_halves<Types> || Folds::has_few(p)) &&
-           has_pixels(Folds(p).places);
+    return has_pixels(p) && (!are_whole<Types> || Folds::has_few(p)) && has_pixels(Folds(p).places);
 }
 template <class Types>
 constexpr const char* few_channels =
-    are_halves<Types> ? "c times the strides is at most 64; of what is folded, " : "";
+    are_whole<Types> ? "c times the strides is at most 64; of what is folded, " : "";
 
 template <class Types>
 void declare_forward(KernelDeclaration& kernel) {
@@ -173,7 +223,7 @@ void declare_forward(KernelDeclaration& kernel) {
         const Parameters p(problem);
         return is_folded<Types>(p) && reads_windows_of_image(Folds(p).windows);
     });
-    kernel.workspace(bytes_of<ForwardSpace, Types>);
+    kernel.workspace(bytes_of<ForwardSpace<Types>>);
 }
 template <class Types>
 void declare_grad_input(KernelDeclaration& kernel) {
@@ -183,12 +233,12 @@ void declare_grad_input(KernelDeclaration& kernel) {
                        const Parameters p(problem);
                        return is_folded<Types>(p) && reads_windows_of_features(Folds(p).places);
                    });
-    kernel.workspace(bytes_of<GradInputSpace, Types>);
+    kernel.workspace(bytes_of<GradInputSpace<Types>>);
 }
 template <class Types>
 void declare_grad_weight(KernelDeclaration& kernel) {
     declare_forward<Types>(kernel);
-    kernel.workspace(bytes_of<GradWeightSpace, Types>);
+    kernel.workspace(bytes_of<SpaceOfGradWeight<Types>>);
 }
 
 }  // namespace
@@ -201,7 +251,8 @@ void declare_grad_weight(KernelDeclaration& kernel) {
         .with(declare_grad_input<__VA_ARGS__>);                                                \
     GRADVERIFY_KERNEL(GradWeight, NAME, grad_weight<__VA_ARGS__>)                              \
         .with(declare_grad_weight<__VA_ARGS__>)
-REGISTER("wgmma_space_to_depth_f16", Halves<__half>);
-REGISTER("wgmma_space_to_depth_bf16", Halves<__nv_bfloat16>);
-REGISTER("wgmma_bf16x6", Floats);
+REGISTER("wgmma_space_to_depth_f16", Whole<__half>);
+REGISTER("wgmma_space_to_depth_bf16", Whole<__nv_bfloat16>);
+REGISTER("wgmma_space_to_depth_tf32", Whole<float>);
+REGISTER("wgmma_bf16x6", SplitFloats);
 #endif

@@ -121,10 +121,10 @@ Images<T, Pieces<1>> images_of(const TensorView& view) {
     return {{{view.as<const T>(), {view.size(1), view.size(3), view.size(2), view.size(0)}}}};
 }
 
-template <class T, class Pieces, class Map>
-void map_each(const Images<T, Pieces>& images, CUtensorMap (&to)[Pieces::count], Map map) {
-    for (int piece = 0; piece < Pieces::count; ++piece)
-        to[piece] = map(images[static_cast<std::size_t>(piece)]);
+template <class T, std::size_t count, class Map>
+void map_each(const std::array<tensor_maps::Tensor<T, 4>, count>& images, CUtensorMap (&to)[count],
+              Map map) {
+    std::ranges::transform(images, to, map);
 }
 
 template <class T>
@@ -156,33 +156,44 @@ void launch_ring(Kernel kernel, dim3 grid, int bytes, const Parameter& parameter
 
 // Block sizes: the tile (of few channels the products are narrower than it) and the number of
 // blocks that suit the problem, or a width of tiles, by so few blocks that small problems, too,
-// have several tiles for each.
+// have several tiles for each. Pieces that are joined have one tile whatever the width.
 constexpr int suitable = 1;
 constexpr int multiprocessors = 132, few_clusters = 2;
 
-template <class Launcher>
+constexpr int most_joined = 64;  ///< channels whose pieces lie side by side in a tile
+inline int channels_of_piece(int channels) {
+    return channels <= columns_of_piece<Tile<64, 2, 2>> ? columns_of_piece<Tile<64, 2, 2>>
+                                                        : most_joined;
+}
+
+template <class Pieces, class Launcher>
 void with_pixel_tile(int block_size, int channels, Launcher launch) {
-    const int width = block_size == suitable ? channels : block_size;
-    if (width > 128) return launch(Tile<256, 1, 2>{});
-    if (width > 64) return launch(Tile<128, 2, 2>{});
-    if (width > 16) return launch(Tile<64, 2, 2>{});
-    launch(Tile<64, 2, 2, false, 16>{});
+    if constexpr (Pieces::joined) {
+        if (channels_of_piece(channels) == most_joined) return launch(Tile<192, 2, 2>{});
+        launch(Tile<64, 2, 2>{});
+    } else {
+        const int width = block_size == suitable ? channels : block_size;
+        if (width > 128) return launch(Tile<256, 1, 2>{});
+        if (width > 64) return launch(Tile<128, 2, 2>{});
+        if (width > 16) return launch(Tile<64, 2, 2>{});
+        launch(Tile<64, 2, 2, false, 16>{});
+    }
 }
 
 template <class T, class Result, bool by_features, class Pieces>
 void launch_pixels(PixelParts<Pieces>& parts, const Images<T, Pieces>& image,
-                   const Images<T, Pieces>& w, const Launch& on) {
-    with_pixel_tile(on.block_size, parts.channels, [&](auto chosen) {
+                   const Images<T, typename Pieces::OfFilter>& w, const Launch& on) {
+    with_pixel_tile<Pieces>(on.block_size, parts.channels, [&](auto chosen) {
         using Tile = decltype(chosen);
         constexpr int share = PixelFactors<T, Pieces, by_features, Tile>::share;
-        map_each<T, Pieces>(w, parts.filter, [](const auto& filter) {
+        map_each(w, parts.filter, [](const auto& filter) {
             return tensor_maps::in_boxes<T, 4>(filter, {deep<T>, 1, 1, share}, swizzle);
         });
         parts.chunks = divided_up_to_int(image[0].sizes[0], deep<T>);
         const int across = divided_up_to_int(parts.channels, Tile::width);
         for (int i = 0; i < parts.count; ++i) {
             PixelProduct<Pieces>& part = parts.of[i];
-            map_each<T, Pieces>(image, part.image, [&](const auto& piece) {
+            map_each(image, part.image, [&](const auto& piece) {
                 return columns_of<T>(piece, part.axes, Tile::height);
             });
             part.clusters_before = parts.clusters;
@@ -227,10 +238,12 @@ void launch_forward(const Parameters& p, const Images<T, Pieces>& x, const Image
     launch_pixels<T, Result, true>(parts, x, w, on);
 }
 
-/// `w` is transposed for floats: its outermost axis is channels, its innermost features.
+/// `w` is transposed for floats: its outermost axis is channels, its innermost features. Its pieces
+/// may lie side by side, each of channels_of_piece.
 template <class T, class Pieces, class Result>
-void launch_grad_input(const Parameters& p, const Images<T, Pieces>& dy, const Images<T, Pieces>& w,
-                       const Strided<Result>& dx, const Launch& on) {
+void launch_grad_input(const Parameters& p, const Images<T, Pieces>& dy,
+                       const Images<T, typename Pieces::OfFilter>& w, const Strided<Result>& dx,
+                       const Launch& on) {
     PixelParts<Pieces> parts{};
     parts.channels = static_cast<int>(p.c);
     parts.channel_stride = dx.channel;
@@ -246,6 +259,10 @@ void launch_grad_input(const Parameters& p, const Images<T, Pieces>& dy, const I
     launch_pixels<T, Result, std::is_same_v<T, float>>(parts, dy, w, on);
 }
 
+inline std::int64_t pixels_of_features(const Parameters& p) {
+    return p.n * forward_axis(p.w()).pixels * forward_axis(p.h()).pixels;
+}
+
 /// Tiles of dw as high as there are features.
 template <class Launcher>
 void with_filter_tile(int block_size, std::int64_t features, Launcher launch) {
@@ -259,12 +276,8 @@ void with_filter_tile(int block_size, std::int64_t features, Launcher launch) {
 struct Split {
     int tiles, parts, pixels_of_part;
 
-    template <class Tile>
-    Split(const Parameters& p, Tile, std::int64_t pixels, int deep) {
+    Split(int tiles_of_dw, std::int64_t pixels, int deep) : tiles(tiles_of_dw) {
         constexpr std::int64_t steps_at_least = 4;
-        const std::int64_t boxes = p.h().filter * p.w().filter * divided_up(p.c, 64);
-        tiles = divided_up_to_int(p.k, Tile::height * Tile::blocks) * Tile::blocks *
-                divided_up_to_int(boxes, Tile::width / 64);
         const std::int64_t wanted = std::max(multiprocessors / tiles, 1);
         const std::int64_t most = std::max(pixels / (deep * steps_at_least), std::int64_t{1});
         const std::int64_t chunks = divided_up(pixels, deep);
@@ -274,60 +287,54 @@ struct Split {
     }
 };
 
-inline std::int64_t pixels_of_features(const Parameters& p) {
-    return p.n * forward_axis(p.w()).pixels * forward_axis(p.h()).pixels;
+template <class T, class Tile>
+Split split_of(const Parameters& p, Tile) {
+    const std::int64_t boxes = p.h().filter * p.w().filter * divided_up(p.c, 64);
+    return Split(divided_up_to_int(p.k, Tile::height * Tile::blocks) * Tile::blocks *
+                     divided_up_to_int(boxes, Tile::width / 64),
+                 pixels_of_features(p), deep<T>);
 }
 
-/// Of the parts' sums over so many pixels, whatever the block size.
+/// Of the parts' sums, whatever the block size.
 template <class T>
-std::int64_t bytes_of_sums(const Parameters& p, std::int64_t pixels) {
+std::int64_t bytes_of_sums(const Parameters& p) {
     int parts = 1;
     for (const int block_size : {64, 128, 256})
-        with_filter_tile(block_size, p.k, [&](auto tile) {
-            parts = std::max(parts, Split(p, tile, pixels, deep<T>).parts);
-        });
+        with_filter_tile(block_size, p.k,
+                         [&](auto tile) { parts = std::max(parts, split_of<T>(p, tile).parts); });
     return parts * p.k * p.c * p.h().filter * p.w().filter *
            static_cast<std::int64_t>(sizeof(float));
 }
 
-/// Leaves sums of some pixels each in product.sums: parts, features, taps, channels. `map_image`
-/// sets maps of the image's boxes, of so many pixels or lines.
+/// Leaves sums of some pixels each: parts, features, taps, channels. The pixels of `dy` are one
+/// axis.
 /// **Returns** how many parts there are.
-template <class T, class Pieces, class MapImage>
-int launch_filters(const Parameters& p, FilterProduct<Pieces>& product, const Launch& on,
-                   MapImage map_image) {
-    product.chunks = divided_up_to_int(p.c, 64);
-    product.k = static_cast<int>(p.k), product.c = static_cast<int>(p.c);
-    int parts = 0;
-    with_filter_tile(on.block_size, p.k, [&](auto tile) {
-        using Tile = decltype(tile);
-        const Split split(p, tile, product.pixels, deep<T>);
-        map_image(64 / Tile::blocks);
-        product.pixels_of_part = split.pixels_of_part;
-        launch_ring(multiply_filters<T, Pieces, Tile>, dim3(split.tiles, split.parts),
-                    Ring<Tile>::bytes, product, on.stream);
-        parts = split.parts;
-    });
-    return parts;
-}
-
-/// The same, whose pixels of `dy` are one axis.
 template <class T, class Pieces>
 int launch_sums_of_filter(const Parameters& p, const Images<T, Pieces>& dy,
                           const Images<T, Pieces>& x, float* sums, const Launch& on) {
     FilterProduct<Pieces> product{};
     product.axes[0] = forward_axis(p.w()), product.axes[1] = forward_axis(p.h());
     product.pixels = static_cast<int>(pixels_of_features(p));
+    product.chunks = divided_up_to_int(p.c, 64);
+    product.k = static_cast<int>(p.k), product.c = static_cast<int>(p.c);
     product.sums = sums;
-    map_each<T, Pieces>(dy, product.features, [&](const auto& features) {
+    map_each(dy, product.features, [&](const auto& features) {
         return tensor_maps::in_boxes<T, 2>({features.data, {features.sizes[0], product.pixels}},
                                            {deep<T>, deep<T>}, swizzle);
     });
-    return launch_filters<T>(p, product, on, [&](int share) {
-        map_each<T, Pieces>(x, product.image, [&](const auto& image) {
-            return columns_of<T>(image, product.axes, share);
+    int parts = 0;
+    with_filter_tile(on.block_size, p.k, [&](auto tile) {
+        using Tile = decltype(tile);
+        const Split split = split_of<T>(p, tile);
+        map_each(x, product.image, [&](const auto& image) {
+            return columns_of<T>(image, product.axes, FilterFactors<T, Pieces, Tile>::share);
         });
+        product.pixels_of_part = split.pixels_of_part;
+        launch_ring(multiply_filters<T, Pieces, Tile>, dim3(split.tiles, split.parts),
+                    Ring<Tile>::bytes, product, on.stream);
+        parts = split.parts;
     });
+    return parts;
 }
 
 }  // namespace gradverify::conv::wgmma

@@ -28,7 +28,7 @@ template <class Pieces_>
 struct PixelParts {
     using Pieces = Pieces_;
     PixelProduct<Pieces> of[most_parts];
-    CUtensorMap filter[Pieces::count];
+    CUtensorMap filter[Pieces::OfFilter::count];
     int count;
     unsigned clusters;         ///< tiles of clusters in all
     int chunks;                ///< of channels that are summed over, each a stage
@@ -41,6 +41,11 @@ struct PixelParts {
     }
 };
 
+/// Columns from a piece to the next, in a tile of three that are joined; of 64 the last 16 are
+/// zeros.
+template <class Tile>
+constexpr int columns_of_piece = Tile::width == 64 ? 16 : Tile::width / 3;
+
 /// `by_features`: the result's channels are the filter's outermost axis, else its innermost.
 template <class T, class Pieces, bool by_features, class Tile>
 struct PixelFactors {
@@ -49,6 +54,12 @@ struct PixelFactors {
     /// What a block copies of the filter's tile for its cluster: columns, or terms of the sum.
     static constexpr int share = (by_features ? Tile::width : deep<T>) / Tile::blocks;
     static constexpr int copies = 1 + (by_features ? 1 : Tile::width / 64);
+    /// Of pieces that lie side by side the least of a is multiplied with the first of b, and so on.
+    static constexpr bool narrows = Pieces::joined && Tile::width > 64;
+    static constexpr int in_turn = narrows ? Pieces::products : 1;
+    static constexpr int columns_of(int product) {
+        return narrows ? (product + 1) * columns_of_piece<Tile> : Tile::columns;
+    }
 
     const PixelParts<Pieces>& parts;
     const PixelProduct<Pieces>& part;
@@ -181,10 +192,12 @@ __device__ void store_pairs(const Parts& parts, const typename Tile::Sums& sums,
 template <class Tile, class Parts>
 __device__ void store_row_of_floats(const Parts& parts, const typename Tile::Sums& sums, int half,
                                     float* to, bool is_there, int column) {
+    using Pieces = typename Parts::Pieces;
+    constexpr int columns = Pieces::joined ? columns_of_piece<Tile> : Tile::columns;
     const auto* const bias = static_cast<const float*>(parts.bias);
     if (!is_there) return;
 #pragma unroll
-    for (int pair = 0; pair < Tile::columns / 8; ++pair)
+    for (int pair = 0; pair < columns / 8; ++pair)
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
             const int at = column + column_of_sums(pair) + i;
@@ -233,6 +246,22 @@ __device__ void store_pixels(const Parts& parts, const PixelProduct<typename Par
     }
 }
 
+/// Sums over pieces that lie side by side, in the columns of the first.
+template <class Pieces, class Tile>
+__device__ void add_pieces(typename Tile::Sums (&sums)[Tile::tall]) {
+    constexpr int of_piece = columns_of_piece<Tile> / 2;
+#pragma unroll
+    for (typename Tile::Sums& s : sums)
+#pragma unroll
+        for (int i = 0; i < of_piece; ++i) {
+            float sum = 0.0f;
+#pragma unroll
+            for (int piece = Pieces::count - 1; piece >= 0; --piece)
+                sum += s.at[piece * of_piece + i];
+            s.at[i] = sum;
+        }
+}
+
 /// Calls `use(part, row, column, steps)` for each tile of this block's.
 template <class Tile, class Parts, class Use>
 __device__ void for_tiles_of_pixels(const Parts& parts, int rank, Use use) {
@@ -273,6 +302,7 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
             parts, rank, [&](const Part& part, int row, int column, int steps) {
                 typename Tile::Sums sums[Tile::tall];
                 ring.template multiply<Factors>(sums, first_step, steps);
+                if constexpr (Pieces::joined) add_pieces<Pieces, Tile>(sums);
                 store_pixels<T, Result, Tile>(parts, part, sums, row, column, ring.staged());
                 first_step += steps;
             });
