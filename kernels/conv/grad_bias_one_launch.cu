@@ -98,8 +98,9 @@ __global__ void sum_pixels(const T* dy, T* db, Accumulator<T>* parts, long long 
 /// dy: images, channels, pixels; parts: channels, images, segments of a plane. **Grid** as above. A
 /// warp has a segment.
 template <class T, int in_pack>
-__global__ void sum_planes(const T* dy, T* db, Accumulator<T>* parts, long long images,
-                           long long channels, long long pixels) {
+__global__ void __launch_bounds__(threads, 2)
+    sum_planes(const T* dy, T* db, Accumulator<T>* parts, long long images, long long channels,
+               long long pixels) {
     using A = Accumulator<T>;
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const long long segments = divided_up(pixels, segment);
@@ -110,11 +111,16 @@ __global__ void sum_planes(const T* dy, T* db, Accumulator<T>* parts, long long 
             reinterpret_cast<const Pack<T, in_pack>*>(dy + plane * pixels + first);
         const int count = static_cast<int>(min(segment, pixels - first)) / in_pack;
         A sum = 0;
-#pragma unroll 8
-        for (int j = lane; j < count; j += 32) {
-            const Pack<T, in_pack> pack = packs[j];
+        constexpr int at_once = 8;  // the last ones, too, so that a warp does not wait for each
+        for (int j = lane; j < count; j += at_once * 32) {
+            Pack<T, in_pack> some[at_once] = {};
 #pragma unroll
-            for (int e = 0; e < in_pack; ++e) sum += static_cast<A>(pack.of[e]);
+            for (int k = 0; k < at_once; ++k)
+                if (j + k * 32 < count) some[k] = packs[j + k * 32];
+#pragma unroll
+            for (const Pack<T, in_pack>& pack : some)
+#pragma unroll
+                for (int e = 0; e < in_pack; ++e) sum += static_cast<A>(pack.of[e]);
         }
         sum = sum_of_warp(sum);
         if (lane == 0)

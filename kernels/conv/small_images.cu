@@ -10,8 +10,10 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
+#include "kernels/conv/parts.cuh"
 #include "kernels/conv/small_images.cuh"
 #include "kernels/element.cuh"
+#include "kernels/grids.cuh"
 
 namespace {
 
@@ -19,22 +21,11 @@ using namespace gradverify;
 using namespace gradverify::conv;
 using namespace gradverify::conv::small_images;
 
-constexpr int warps_of_parts = 16;
-
-/// dw = the sums of `count` parts. **Grid** a block for each 32 elements, whose warps share parts.
+/// dw = the sums of `count` parts. **Grid** enough blocks of block_of_parts for the elements.
 __global__ void add_parts(const float* __restrict__ parts, int count, float* dw, int elements) {
-    __shared__ float sums[warps_of_parts][32];
-    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    const int i = static_cast<int>(blockIdx.x) * 32 + lane;
-    float sum = 0.0f;
-#pragma unroll 8
-    for (int part = warp; part < count && i < elements; part += warps_of_parts)
-        sum += parts[part * elements + i];
-    sums[warp][lane] = sum;
-    __syncthreads();
-    if (warp > 0 || i >= elements) return;
-    for (int other = 1; other < warps_of_parts; ++other) sum += sums[other][lane];
-    dw[i] = sum;
+    const int i = static_cast<int>(thread_in_grid());
+    const float sum = sum_of_parts(i < elements ? parts + i : nullptr, count, elements);
+    if (i < elements && threadIdx.y == 0) dw[i] = sum;
 }
 
 int to_int(std::int64_t number) { return static_cast<int>(number); }
@@ -205,7 +196,8 @@ void grad_weight(const GradWeight& call) {
                    call.launch.stream>>>(call.dy.as<const float>(), call.x.as<const float>(), sums,
                                          n, *g);
         });
-    add_parts<<<blocks_of(g->sums, 32), 32 * warps_of_parts, 0, call.launch.stream>>>(
+    const dim3 block = block_of_parts(to_int(parts));
+    add_parts<<<blocks_of(g->sums, to_int(block.x)), block, 0, call.launch.stream>>>(
         sums, to_int(parts), call.dw.as<float>(), g->sums);
 }
 

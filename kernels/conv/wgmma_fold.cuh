@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/conv/parts.cuh"
 #include "kernels/conv/wgmma_launch.cuh"
 
 namespace gradverify::conv::wgmma {
@@ -53,8 +54,10 @@ struct Fold {
         }
         return at;
     }
-    __device__ bool has(const Pixel& at) const {
-        return at.y >= 0 && at.y < height && at.x >= 0 && at.x < width;
+    __device__ bool has(int y, int x) const {
+        const bool has_row = static_cast<unsigned>(y) < static_cast<unsigned>(height);
+        const bool has_column = static_cast<unsigned>(x) < static_cast<unsigned>(width);
+        return has_row & has_column;  // without a branch
     }
     /// The offset of a pixel's first channel in the places of its image, or -1 where it is in none.
     __device__ long long offset(int y, int x) const {
@@ -65,16 +68,15 @@ struct Fold {
     }
 };
 
-/// The number without what the greatest piece has of it; of no finite number nothing is left.
-__device__ inline float rest_of(float number, __nv_bfloat16 piece) {
-    const float rest = number - static_cast<float>(piece);
-    return isfinite(number) ? rest : 0.0f;
-}
-/// The nearest bfloat16, but no infinity for a finite number.
-__device__ inline __nv_bfloat16 greatest_piece(float number) {
+/// The nearest bfloat16 of a finite number is finite then.
+__device__ inline float within_bf16(float number) {
     constexpr float greatest = 3.3895314e38f;
-    const bool overflows = isfinite(number) && fabsf(number) > greatest;
-    return __nv_bfloat16(overflows ? copysignf(greatest, number) : number);
+    return fminf(fmaxf(number, -greatest), greatest);
+}
+/// What pieces leave of numbers; of an infinity or NaN something that is not finite.
+__device__ inline float2 rest_of(float2 numbers, __nv_bfloat162 pieces) {
+    const float2 taken = __bfloat1622float2(pieces);
+    return make_float2(numbers.x - taken.x, numbers.y - taken.y);
 }
 
 /// `pieces` times eight numbers, which add up to eight, the greatest first; 16 bytes are stored at
@@ -92,13 +94,14 @@ struct ChunkInPieces {
     __device__ explicit ChunkInPieces(const float (&numbers)[chunk])
     requires(pieces == 3)
     {
-        T split[pieces][chunk];
+        __nv_bfloat162 split[pieces][chunk / 2];
 #pragma unroll
-        for (int i = 0; i < chunk; ++i) {
-            split[0][i] = greatest_piece(numbers[i]);
-            const float rest = rest_of(numbers[i], split[0][i]);
-            split[1][i] = T(rest);
-            split[2][i] = T(rest - static_cast<float>(split[1][i]));
+        for (int i = 0; i < chunk / 2; ++i) {
+            const float2 two = make_float2(numbers[2 * i], numbers[2 * i + 1]);
+            split[0][i] = __floats2bfloat162_rn(within_bf16(two.x), within_bf16(two.y));
+            const float2 rest = rest_of(two, split[0][i]);
+            split[1][i] = __float22bfloat162_rn(rest);
+            split[2][i] = __float22bfloat162_rn(rest_of(rest, split[1][i]));
         }
         memcpy(of, split, sizeof of);
     }
@@ -116,89 +119,111 @@ struct FoldTile {
     }
 };
 
-/// **Grid** any number of blocks of FoldTile::threads. `to`: `outer`, rows, columns, padded
-/// channels, a place and a piece so far from the next. Tiles are read channel by channel, and
-/// written place by place.
+/// Where a place's channel is read, from the place's first pixel on.
+struct alignas(16) Source {
+    long long offset;
+    int y, x;
+};
+
+/// **Grid** x: tiles of places, y: of channels; both loop; FoldTile::threads. `to`: `outer`, rows,
+/// columns, padded channels, a place and a piece so far from the next. Tiles are read channel by
+/// channel, and written place by place.
 template <class T, int pieces, class From>
-__global__ void fold(Strided<const From> from, Fold of, int outer, T* to, long long place_stride,
-                     long long piece_stride, FoldTile tile) {
+__global__ void __launch_bounds__(FoldTile::threads, 6)
+    fold(Strided<const From> from, Fold of, int outer, T* to, long long place_stride,
+         long long piece_stride, FoldTile tile) {
     __shared__ From numbers[FoldTile::all + FoldTile::most_channels];  // by channel, and one more
-    __shared__ Fold::Pixel pixels[FoldTile::most_channels];  // of channels, from a place's first
+    __shared__ Source sources[FoldTile::most_channels];
     const int thread = static_cast<int>(threadIdx.x), pitch = tile.places + 1;
     const int all_places = outer * of.places();
-    const int across = (of.padded + tile.channels - 1) / tile.channels;
-    const long long tiles = static_cast<long long>(all_places - 1) / tile.places * across + across;
     const int place = thread % tile.places, first_read = thread / tile.places;
+    const int apart = FoldTile::threads / tile.places;  // channels that a thread reads
     const int chunks = tile.channels / chunk, place_written = thread / chunks;
     const int channel_written = thread % chunks * chunk;
-    for (long long i = blockIdx.x; i < tiles; i += gridDim.x) {
-        const int first = static_cast<int>(i / across) * tile.places, here = first + place;
-        const int first_channel = static_cast<int>(i % across) * tile.channels;
-        if (thread < tile.channels) pixels[thread] = of.pixel(0, 0, first_channel + thread);
-        __syncthreads();
-        const int column = here % of.columns, row = here / of.columns % of.rows;
-        const int image = here / of.places();
-        From read[FoldTile::each];
-#pragma unroll
-        for (int j = 0; j < FoldTile::each; ++j) {
-            Fold::Pixel at = pixels[first_read + j * (FoldTile::threads / tile.places)];
-            at.y += row * of.down, at.x += column * of.right;
-            read[j] = here < all_places && of.has(at) ? from.at(image, at.channel, at.y, at.x)
-                                                      : From(0.0f);
+    const auto from_block = [](unsigned block, int size) {
+        return static_cast<long long>(block) * size;
+    };
+    for (long long c = from_block(blockIdx.y, tile.channels); c < of.padded;
+         c += from_block(gridDim.y, tile.channels)) {
+        const int first_channel = static_cast<int>(c);
+        if (thread < tile.channels) {
+            const Fold::Pixel at = of.pixel(0, 0, first_channel + thread);
+            sources[thread] = {at.channel * from.channel + at.y * from.row + at.x * from.pixel,
+                               at.y, at.x};
         }
+        for (long long i = from_block(blockIdx.x, tile.places); i < all_places;
+             i += from_block(gridDim.x, tile.places)) {
+            __syncthreads();  // sources were written, numbers read
+            const int first = static_cast<int>(i), here = first + place;
+            const int rows_before = here / of.columns, x = (here % of.columns) * of.right;
+            const int image = rows_before / of.rows, y = rows_before % of.rows * of.down;
+            const From* const pixel =
+                from.first + image * from.outer + y * from.row + x * from.pixel;
+            const bool is_there = here < all_places;
+            From read[FoldTile::each];
 #pragma unroll
-        for (int j = 0; j < FoldTile::each; ++j)
-            numbers[(first_read + j * (FoldTile::threads / tile.places)) * pitch + place] = read[j];
-        __syncthreads();
-        if (first + place_written >= all_places || first_channel + channel_written >= of.padded)
-            continue;
-        From side_by_side[chunk];
+            for (int j = 0; j < FoldTile::each; ++j) {
+                const Source source = sources[first_read + j * apart];
+                const bool has = is_there & of.has(source.y + y, source.x + x);
+                read[j] = has ? pixel[source.offset] : From(0.0f);
+            }
 #pragma unroll
-        for (int c = 0; c < chunk; ++c)
-            side_by_side[c] = numbers[(channel_written + c) * pitch + place_written];
-        const ChunkInPieces<T, pieces> split(side_by_side);
-        T* const there = to + static_cast<long long>(first + place_written) * place_stride +
-                         first_channel + channel_written;
+            for (int j = 0; j < FoldTile::each; ++j)
+                numbers[(first_read + j * apart) * pitch + place] = read[j];
+            __syncthreads();
+            if (first + place_written >= all_places || first_channel + channel_written >= of.padded)
+                continue;
+            From side_by_side[chunk];
 #pragma unroll
-        for (int piece = 0; piece < pieces; ++piece)
+            for (int j = 0; j < chunk; ++j)
+                side_by_side[j] = numbers[(channel_written + j) * pitch + place_written];
+            const ChunkInPieces<T, pieces> split(side_by_side);
+            T* const there = to + static_cast<long long>(first + place_written) * place_stride +
+                             first_channel + channel_written;
 #pragma unroll
-            for (int i = 0; i < split.stores; ++i)
-                reinterpret_cast<uint4*>(there + piece * piece_stride)[i] = split.of[piece][i];
+            for (int piece = 0; piece < pieces; ++piece)
+#pragma unroll
+                for (int j = 0; j < split.stores; ++j)
+                    reinterpret_cast<uint4*>(there + piece * piece_stride)[j] = split.of[piece][j];
+        }
     }
 }
 
-/// The image whose places are given. **Grid** a thread for each pixel, and loops.
+/// The image whose places are given. **Grid** a block for each row of all images, and loops.
 template <class T>
 __global__ void unfold(const T* places, Fold of, int outer, Strided<T> to) {
-    const long long pixels = static_cast<long long>(outer) * of.height * of.width;
-    for (long long i = thread_in_grid(); i < pixels; i += threads_in_grid()) {
-        const int pixel = static_cast<int>(i), x = pixel % of.width;
-        const int y = pixel / of.width % of.height, image = pixel / of.width / of.height;
-        const long long offset = of.offset(y, x);
+    const long long rows = static_cast<long long>(outer) * of.height;
+    for (long long row = blockIdx.x; row < rows; row += gridDim.x) {
+        const int y = static_cast<int>(row % of.height), image = static_cast<int>(row / of.height);
         const T* const from = places + static_cast<long long>(image) * of.places() * of.padded;
-        for (int c = 0; c < of.channels; ++c)
-            to.at(image, c, y, x) = offset < 0 ? T(0.0f) : from[offset + c];
+        for (int x = static_cast<int>(threadIdx.x); x < of.width;
+             x += static_cast<int>(blockDim.x)) {
+            const long long offset = of.offset(y, x);
+            for (int c = 0; c < of.channels; ++c)
+                to.at(image, c, y, x) = offset < 0 ? T(0.0f) : from[offset + c];
+        }
     }
 }
 
-/// The filter's gradient, from sums of launch_sums_of_filter. **Grid** x: a thread for each sum of
-/// a feature; y: features; both loop.
+/// The filter's gradient, from sums of launch_sums_of_filter. **Grid** x: a column of
+/// block_of_parts for each sum of a feature; y: features; both loop.
 template <class T>
 __global__ void add_parts(const float* sums, int parts, Fold of, int features, Strided<T> dw) {
     const int in_feature = of.places() * of.padded;
     const long long in_part = static_cast<long long>(features) * in_feature;
     for (int feature = static_cast<int>(blockIdx.y); feature < features;
-         feature += static_cast<int>(gridDim.y))
-        for (int i = static_cast<int>(thread_in_grid()); i < in_feature;
-             i += static_cast<int>(threads_in_grid())) {
+         feature += static_cast<int>(gridDim.y)) {
+        const float* const first = sums + static_cast<long long>(feature) * in_feature;
+        for (int block = static_cast<int>(blockIdx.x * blockDim.x); block < in_feature;
+             block += static_cast<int>(threads_in_grid())) {
+            const int i = block + static_cast<int>(threadIdx.x);
+            const float sum = sum_of_parts(i < in_feature ? first + i : nullptr, parts, in_part);
+            if (i >= in_feature || threadIdx.y > 0) continue;
             const int place = i / of.padded;
             const Fold::Pixel at = of.pixel(place / of.columns, place % of.columns, i % of.padded);
-            if (!of.has(at)) continue;
-            const float* from = sums + static_cast<long long>(feature) * in_feature + i;
-            float sum = 0.0f;
-            for (int part = 0; part < parts; ++part, from += in_part) sum += *from;
-            dw.at(feature, at.channel, at.y, at.x) = T(sum);
+            if (of.has(at.y, at.x)) dw.at(feature, at.channel, at.y, at.x) = T(sum);
         }
+    }
 }
 
 // ---- on the host
@@ -209,9 +234,10 @@ template <class T, int pieces, class From>
 void launch_fold(const Strided<const From>& from, const Fold& of, std::int64_t outer, T* to,
                  cudaStream_t stream, bool joined = false) {
     const FoldTile tile(of);
-    const long long tiles =
-        divided_up(outer * of.places(), tile.places) * divided_up(of.padded, tile.channels);
-    fold<T, pieces><<<blocks_of_loop(tiles, 1), FoldTile::threads, 0, stream>>>(
+    const dim3 tiles(
+        blocks_of_loop(outer * of.places(), tile.places),
+        static_cast<unsigned>(std::min(divided_up(of.padded, tile.channels), 65535LL)));
+    fold<T, pieces><<<tiles, FoldTile::threads, 0, stream>>>(
         from, of, static_cast<int>(outer), to, of.padded * (joined ? pieces : 1),
         of.padded * (joined ? 1 : outer * of.places()), tile);
 }
@@ -287,13 +313,23 @@ Images<T, Pieces<1>> transposed(const Images<T, Pieces<1>>& w, T* to, cudaStream
     return {{{to, {k, width, height, c}, {0, tap, tap * width, k}}}};
 }
 
+/// Images whose places are given.
+template <class T>
+void launch_unfold(const T* places, const Fold& of, std::int64_t outer, const Strided<T>& to,
+                   cudaStream_t stream) {
+    const int threads = std::min(divided_up_to_int(of.width, 32) * 32, 256);
+    unfold<<<blocks_of_loop(outer * of.height, 1), threads, 0, stream>>>(
+        places, of, static_cast<int>(outer), to);
+}
+
 template <class T>
 void launch_add_parts(const float* sums, int parts, const Fold& filter, const TensorView& dw,
                       cudaStream_t stream) {
     const auto features = static_cast<int>(dw.size(0));
-    const dim3 grid(blocks_of_loop(filter.places() * filter.padded, 256),
+    const dim3 block = block_of_parts(parts);
+    const dim3 grid(blocks_of_loop(filter.places() * filter.padded, static_cast<int>(block.x)),
                     static_cast<unsigned>(std::min(features, 65535)));
-    add_parts<<<grid, 256, 0, stream>>>(sums, parts, filter, features, Strided<T>::of(dw));
+    add_parts<<<grid, block, 0, stream>>>(sums, parts, filter, features, Strided<T>::of(dw));
 }
 
 /// Hands out parts of a workspace; of none, it counts the bytes.

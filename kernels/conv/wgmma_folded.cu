@@ -164,9 +164,7 @@ void grad_input(const GradInput& call) {
     const Fold& image = folds.image;
     const long long place = image.padded, row = place * image.columns;
     multiply({in.places, row * image.rows, 1, row, place});
-    const long long pixels = call.dx.elements() / image.channels;
-    unfold<<<blocks_of_loop(pixels, 256), 256, 0, call.launch.stream>>>(
-        in.places, image, static_cast<int>(call.problem.n), Strided<T>::of(call.dx));
+    launch_unfold(in.places, image, call.problem.n, Strided<T>::of(call.dx), call.launch.stream);
 }
 
 template <class Types>

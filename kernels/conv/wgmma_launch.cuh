@@ -289,6 +289,7 @@ struct Split {
 
 template <class T, class Tile>
 Split split_of(const Parameters& p, Tile) {
+    static_assert(sizeof(T) == 2, "floats are summed in lines (wgmma_lines.cuh)");
     const std::int64_t boxes = p.h().filter * p.w().filter * divided_up(p.c, 64);
     return Split(divided_up_to_int(p.k, Tile::height * Tile::blocks) * Tile::blocks *
                      divided_up_to_int(boxes, Tile::width / 64),
@@ -306,18 +307,25 @@ std::int64_t bytes_of_sums(const Parameters& p) {
            static_cast<std::int64_t>(sizeof(float));
 }
 
+/// But for the maps and the part.
+template <class Pieces>
+FilterProduct<Pieces> filter_product(const Parameters& p, int channels_of_box, float* sums) {
+    FilterProduct<Pieces> product{};
+    product.axes[0] = forward_axis(p.w()), product.axes[1] = forward_axis(p.h());
+    product.pixels = static_cast<int>(pixels_of_features(p));
+    product.chunks = divided_up_to_int(p.c, channels_of_box);
+    product.k = static_cast<int>(p.k), product.c = static_cast<int>(p.c);
+    product.sums = sums;
+    return product;
+}
+
 /// Leaves sums of some pixels each: parts, features, taps, channels. The pixels of `dy` are one
 /// axis.
 /// **Returns** how many parts there are.
 template <class T, class Pieces>
 int launch_sums_of_filter(const Parameters& p, const Images<T, Pieces>& dy,
                           const Images<T, Pieces>& x, float* sums, const Launch& on) {
-    FilterProduct<Pieces> product{};
-    product.axes[0] = forward_axis(p.w()), product.axes[1] = forward_axis(p.h());
-    product.pixels = static_cast<int>(pixels_of_features(p));
-    product.chunks = divided_up_to_int(p.c, 64);
-    product.k = static_cast<int>(p.k), product.c = static_cast<int>(p.c);
-    product.sums = sums;
+    auto product = filter_product<Pieces>(p, 64, sums);
     map_each(dy, product.features, [&](const auto& features) {
         return tensor_maps::in_boxes<T, 2>({features.data, {features.sizes[0], product.pixels}},
                                            {deep<T>, deep<T>}, swizzle);

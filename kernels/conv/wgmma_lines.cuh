@@ -201,12 +201,7 @@ inline int launch_sums_of_lines(const Parameters& p, const LineSpace& in, const 
     const std::int64_t pixels = pixels_of_features(p);
     launch_fold<float, 1>(Strided<const float>{dy.as<const float>(), 0, p.k, 0, 1},
                           Fold::of(pixels, 1, p.k), 1, in.dy, on.stream);
-    LineProduct product{};
-    product.axes[0] = forward_axis(p.w()), product.axes[1] = forward_axis(p.h());
-    product.pixels = static_cast<int>(pixels);
-    product.chunks = divided_up_to_int(p.c, box_channels);
-    product.k = static_cast<int>(p.k), product.c = static_cast<int>(p.c);
-    product.sums = in.sums;
+    auto product = filter_product<Pieces<1>>(p, box_channels, in.sums);
     product.image[0] = columns_of<float>(x[0], product.axes, pixels_of_step);
     int parts = 0;
     with_line_tile(on.block_size, p.k, [&](auto tile) {
