@@ -9,9 +9,10 @@
 
 namespace gradverify::conv {
 
-constexpr unsigned most_sharing = 16;
+constexpr unsigned most_sharing = 16;  ///< threads of a sum
 
-/// A block's threads below each other share a sum's parts, where these are many.
+/// The threads of a column share a sum's parts, where these are many. There are never more threads
+/// than 32 columns of most_sharing.
 inline dim3 block_of_parts(int parts) {
     const unsigned sharing =
         parts < 32 ? 1 : std::min(std::bit_floor(static_cast<unsigned>(parts)) / 8, most_sharing);

@@ -68,12 +68,13 @@ struct Fold {
     }
 };
 
-/// The nearest bfloat16 of a finite number is finite then.
+/// The number, or the largest bfloat16 where it is beyond that, so that the nearest bfloat16 of a
+/// finite number is finite. Any number for NaN, of which the rest is NaN.
 __device__ inline float within_bf16(float number) {
     constexpr float greatest = 3.3895314e38f;
     return fminf(fmaxf(number, -greatest), greatest);
 }
-/// What pieces leave of numbers; of an infinity or NaN something that is not finite.
+/// What pieces leave of numbers: something that is not finite of those that are not.
 __device__ inline float2 rest_of(float2 numbers, __nv_bfloat162 pieces) {
     const float2 taken = __bfloat1622float2(pieces);
     return make_float2(numbers.x - taken.x, numbers.y - taken.y);
@@ -119,7 +120,8 @@ struct FoldTile {
     }
 };
 
-/// Where a place's channel is read, from the place's first pixel on.
+/// Where a place's channel is read: the offset, row and column from the place's first pixel on; the
+/// row is Fold::outside where there is none.
 struct alignas(16) Source {
     long long offset;
     int y, x;
@@ -234,10 +236,9 @@ template <class T, int pieces, class From>
 void launch_fold(const Strided<const From>& from, const Fold& of, std::int64_t outer, T* to,
                  cudaStream_t stream, bool joined = false) {
     const FoldTile tile(of);
-    const dim3 tiles(
-        blocks_of_loop(outer * of.places(), tile.places),
-        static_cast<unsigned>(std::min(divided_up(of.padded, tile.channels), 65535LL)));
-    fold<T, pieces><<<tiles, FoldTile::threads, 0, stream>>>(
+    const dim3 grid(blocks_of_loop(outer * of.places(), tile.places),
+                    static_cast<unsigned>(std::min(divided_up(of.padded, tile.channels), 65535LL)));
+    fold<T, pieces><<<grid, FoldTile::threads, 0, stream>>>(
         from, of, static_cast<int>(outer), to, of.padded * (joined ? pieces : 1),
         of.padded * (joined ? 1 : outer * of.places()), tile);
 }

@@ -3,9 +3,10 @@
 // floats as tf32, as conv/wgmma does.
 // conv/wgmma_bf16x6: floats, each of which is the sum of three bfloat16. Six products of these,
 // or nine where grad_input has at most 16 channels, are summed for one of floats, on tensor cores,
-// whose additions may be cut off; what is left out is less than 2^-24 of a product. An infinity
-// becomes NaN. Pixels and taps beside an image's and a filter's are folded with them and multiplied
-// by zeros, so NaN and infinities in what a window does not read may come out of it.
+// whose additions may be cut off; what is left out is less than 2^-24 of a product, unless a factor
+// is near the least number. An infinity becomes NaN. Pixels and taps beside an image's and a
+// filter's are folded with them and multiplied by zeros, so NaN and infinities in what a window
+// does not read may come out of it.
 #include <string>
 #include <type_traits>
 

@@ -70,9 +70,10 @@ inline bool is_in_reach(const ProductAxis& axis, std::int64_t size) {
 /// or a channel, with channels up to a multiple of 8.
 inline bool has_pixels(const Parameters& p) {
     constexpr std::int64_t most = (std::int64_t{1} << 31) - 1024;
+    constexpr std::int64_t most_of_filter = 1 << 30;  // a loop may go on by a grid behind it
     if (p.n < 1 || p.c < 1 || p.k < 1 || p.n > most) return false;
     std::int64_t in = p.n, out = p.n, filter = std::max(p.c, p.k) + 7;
-    if (filter > most) return false;
+    if (filter > most_of_filter) return false;
     for (const Axis& axis : p.spatial()) {
         constexpr std::int64_t most_of_axis = 1 << 24;
         const auto sizes = {axis.in, axis.stride, axis.dilation, axis.padding_left,
@@ -81,7 +82,7 @@ inline bool has_pixels(const Parameters& p) {
         const int pixels = forward_axis(axis).pixels;
         if (axis.in < 1 || pixels < 1) return false;
         in *= axis.in, out *= pixels, filter *= axis.filter;
-        if (std::max({in, out, filter}) > most) return false;
+        if (std::max(in, out) > most || filter > most_of_filter) return false;
     }
     return true;
 }
@@ -307,7 +308,7 @@ std::int64_t bytes_of_sums(const Parameters& p) {
            static_cast<std::int64_t>(sizeof(float));
 }
 
-/// But for the maps and the part.
+/// All but the tensor maps and the pixels of a part.
 template <class Pieces>
 FilterProduct<Pieces> filter_product(const Parameters& p, int channels_of_box, float* sums) {
     FilterProduct<Pieces> product{};
