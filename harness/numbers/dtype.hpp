@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <type_traits>
 
@@ -53,32 +54,25 @@ struct DTypeTraits {
     double largest;  ///< finite
 };
 
-constexpr DTypeTraits traits_of(DType dtype) {
-    switch (dtype) {
-        case DType::f32:
-            return {"f32", "float", 4, 24, 0x1p-24, 0x1p-126, 0x1.fffffep+127};
-        case DType::f64:
-            return {"f64", "double", 8, 53, 0x1p-53, 0x1p-1022, 0x1.fffffffffffffp+1023};
-        case DType::i32:
-            return {"i32", "std::int32_t", 4, 30, 0.0, 0.0, 0x1.fffffffcp+30};
-        case DType::i64:
-            return {"i64", "std::int64_t", 8, 63, 0.0, 0.0, 0x1p+63};
-        case DType::f16:
-            return {"f16", "__half", 2, 11, 0x1p-11, 0x1p-14, 0x1.ffcp+15};
-        case DType::bf16:
-            return {"bf16", "__nv_bfloat16", 2, 8, 0x1p-8, 0x1p-126, 0x1.fep+127};
-        case DType::f8e4m3:
-            return {"f8e4m3", "__nv_fp8_e4m3", 1, 4, 0x1p-4, 0x1p-6, 448.0};
-        case DType::f8e5m2:
-            return {"f8e5m2", "__nv_fp8_e5m2", 1, 3, 0x1p-3, 0x1p-14, 57344.0};
-        case DType::u8:
-            return {"u8", "std::uint8_t", 1, 7, 0.0, 0.0, 0x1.fp+7};
-        case DType::f8e8m0:
-            return {"f8e8m0", "__nv_fp8_e8m0", 1, 1, 0x1p-1, 0x1p-127, 0x1p+127};
-        case DType::f4e2m1:
-            return {"f4e2m1", "__nv_fp4x2_e2m1", 1, 2, 0x1p-2, 1.0, 6.0};
-    }
-    return {"?", "?", 0, 0, 0.0, 0.0, 0.0};
+/// In the order of DType.
+inline constexpr DTypeTraits all_traits[] = {
+    {"f32", "float", 4, 24, 0x1p-24, 0x1p-126, 0x1.fffffep+127},
+    {"f64", "double", 8, 53, 0x1p-53, 0x1p-1022, 0x1.fffffffffffffp+1023},
+    {"i32", "std::int32_t", 4, 30, 0.0, 0.0, 0x1.fffffffcp+30},
+    {"i64", "std::int64_t", 8, 63, 0.0, 0.0, 0x1p+63},
+    {"f16", "__half", 2, 11, 0x1p-11, 0x1p-14, 0x1.ffcp+15},
+    {"bf16", "__nv_bfloat16", 2, 8, 0x1p-8, 0x1p-126, 0x1.fep+127},
+    {"f8e4m3", "__nv_fp8_e4m3", 1, 4, 0x1p-4, 0x1p-6, 448.0},
+    {"f8e5m2", "__nv_fp8_e5m2", 1, 3, 0x1p-3, 0x1p-14, 57344.0},
+    {"u8", "std::uint8_t", 1, 7, 0.0, 0.0, 0x1.fp+7},
+    {"f8e8m0", "__nv_fp8_e8m0", 1, 1, 0x1p-1, 0x1p-127, 0x1p+127},
+    {"f4e2m1", "__nv_fp4x2_e2m1", 1, 2, 0x1p-2, 1.0, 6.0},
+};
+static_assert(std::size(all_traits) == std::size(all_dtypes));
+static_assert(all_traits[static_cast<int>(DType::f4e2m1)].name == "f4e2m1");
+
+constexpr const DTypeTraits& traits_of(DType dtype) {
+    return all_traits[static_cast<std::size_t>(dtype)];
 }
 
 /// Tensor cores round or cut f32 to tf32, which has the same exponents and 11 significant bits.

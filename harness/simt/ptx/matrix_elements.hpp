@@ -63,10 +63,10 @@ T factor(MatrixElement element, std::uint64_t bits) {
 /// Element `at` of the registers.
 inline std::uint64_t element_of(const void* registers, int bits, int at) {
     if (bits == 64) return static_cast<const std::uint64_t*>(registers)[at];
-    const int in_each = 32 / bits;
-    const std::uint32_t one = static_cast<const std::uint32_t*>(registers)[at / in_each];
+    const auto first = static_cast<unsigned>(at * bits);  // no division: this is called often
+    const std::uint32_t one = static_cast<const std::uint32_t*>(registers)[first / 32];
     const std::uint32_t mask = bits == 32 ? ~0u : (1u << bits) - 1u;
-    return one >> (at % in_each * bits) & mask;
+    return one >> first % 32 & mask;
 }
 
 }  // namespace gradverify::simt::ptx

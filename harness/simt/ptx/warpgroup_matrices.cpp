@@ -87,23 +87,26 @@ template <class T>
 void read_registers(const WarpgroupProduct& product, T* a) {
     const WgmmaForm& form = product.form;
     const int bits = bits_of(form.a), in_each = 32 / bits;
-    for (int thread = 0; thread < static_cast<int>(warpgroup_threads); ++thread)
-        for (int i = 0; i < 4 * in_each; ++i) {
-            const int one = i / in_each, lane = thread % 32;
-            const int row = thread / 32 * 16 + lane / 4 + 8 * (one % 2);
-            const int column = one / 2 * 4 * in_each + lane % 4 * in_each + i % in_each;
-            const T value = factor<T>(
-                form.a, element_of(&product.a[static_cast<std::size_t>(thread) * 4], bits, i));
-            a[row * form.k + column] = form.sign_of_a < 0 ? -value : value;
+    for (int one = 0; one < 4 * static_cast<int>(warpgroup_threads); ++one) {
+        const int thread = one / 4, lane = thread % 32;
+        const int row = thread / 32 * 16 + lane / 4 + 8 * (one % 2);
+        const int column = (one % 4 / 2 * 4 + lane % 4) * in_each;
+        for (int i = 0; i < in_each; ++i) {
+            const T value =
+                factor<T>(form.a, element_of(&product.a[static_cast<std::size_t>(one)], bits, i));
+            a[row * form.k + column + i] = form.sign_of_a < 0 ? -value : value;
         }
+    }
 }
 
-/// Where a thread's element `i` of the accumulator lies: two neighbours of row l / 4 of its warp's
-/// 16, then two 8 rows below; then on by 8 columns.
-int place_of_sum(int thread, int i, int n) {
+/// `visit(i, sum)` for each element of a thread's accumulator: two neighbours of row l / 4 of its
+/// warp's 16, then two 8 rows below; then on by 8 columns.
+template <class T, class Visit>
+void for_each_sum(T* sums, int thread, int n, Visit visit) {
     const int lane = thread % 32;
-    const int row = thread / 32 * 16 + lane / 4 + 8 * (i / 2 % 2);
-    return row * n + i / 4 * 8 + lane % 4 * 2 + i % 2;
+    T* const first = sums + (thread / 32 * 16 + lane / 4) * n + lane % 4 * 2;
+    for (int i = 0; i < n / 2; i += 4)
+        for (int j = 0; j < 4; ++j) visit(i + j, first[j / 2 * 8 * n + i * 2 + j % 2]);
 }
 
 template <class T>
@@ -163,17 +166,17 @@ void multiply_as(const WarpgroupProduct& product, std::vector<std::uint32_t>& su
     read_shared<T>(shared_b(form, product.descriptor_b), form.sign_of_b,
                    [&](int column, int k, T value) { all.b[k * form.n + column] = value; });
     const int registers = sum_registers(form);
-    const auto for_each_sum = [&](auto visit) {
-        for (int thread = 0; thread < static_cast<int>(warpgroup_threads); ++thread)
-            for (int i = 0; i < form.n / 2; ++i)
-                visit(&sums[static_cast<std::size_t>(thread * registers)], i,
-                      all.sum[place_of_sum(thread, i, form.n)]);
+    const auto for_all_sums = [&](auto visit) {
+        for (int thread = 0; thread < static_cast<int>(warpgroup_threads); ++thread) {
+            std::uint32_t* const of_thread = &sums[static_cast<std::size_t>(thread * registers)];
+            for_each_sum(all.sum, thread, form.n, [&](int i, T& sum) { visit(of_thread, i, sum); });
+        }
     };
-    for_each_sum([&](const std::uint32_t* of_thread, int i, T& sum) {
+    for_all_sums([&](const std::uint32_t* of_thread, int i, T& sum) {
         sum = product.adds ? sum_of<T>(form.d, of_thread, i) : T{};
     });
     add_products(form, all);
-    for_each_sum(
+    for_all_sums(
         [&](std::uint32_t* of_thread, int i, T& sum) { put_sum(form, of_thread, i, sum); });
 }
 
