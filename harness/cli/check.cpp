@@ -19,7 +19,7 @@
 #include "harness/cases/recorded.hpp"
 #include "harness/cli/check_output.hpp"
 #include "harness/cli/verbs.hpp"
-#include "harness/report/summary.hpp"
+#include "harness/report/text/summary.hpp"
 #include "harness/run/check.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/run/shard.hpp"

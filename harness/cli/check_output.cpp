@@ -11,12 +11,12 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
 #include "harness/base/terminal.hpp"
-#include "harness/cli/results.hpp"
-#include "harness/report/cases_log.hpp"
-#include "harness/report/failure.hpp"
-#include "harness/report/merge.hpp"
-#include "harness/report/progress.hpp"
-#include "harness/report/summary.hpp"
+#include "harness/cli/result_files.hpp"
+#include "harness/report/runs/cases_log.hpp"
+#include "harness/report/runs/merge.hpp"
+#include "harness/report/text/failure.hpp"
+#include "harness/report/text/progress.hpp"
+#include "harness/report/text/summary.hpp"
 
 namespace gradverify {
 

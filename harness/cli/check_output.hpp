@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "harness/cli/verbs.hpp"
-#include "harness/report/baseline.hpp"
-#include "harness/report/corpus.hpp"
-#include "harness/report/json.hpp"
-#include "harness/report/json_lines.hpp"
+#include "harness/report/files/json.hpp"
+#include "harness/report/files/json_lines.hpp"
+#include "harness/report/runs/baseline.hpp"
+#include "harness/report/runs/corpus.hpp"
+#include "harness/run/check.hpp"
 
 namespace gradverify {
 

@@ -12,15 +12,15 @@
 #include <random>
 #include <thread>
 
+#include "harness/base/checked_json.hpp"
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
-#include "harness/base/json.hpp"
 #include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
 #include "harness/cli/verbs.hpp"
-#include "harness/report/json_numbers.hpp"
-#include "harness/report/record.hpp"
-#include "harness/report/summary.hpp"
+#include "harness/report/files/json_numbers.hpp"
+#include "harness/report/files/record.hpp"
+#include "harness/report/text/summary.hpp"
 #include "harness/run/check.hpp"
 #include "harness/run/selection.hpp"
 

@@ -11,7 +11,7 @@
 #include "harness/base/interrupt.hpp"
 #include "harness/base/text.hpp"
 #include "harness/run/redraw.hpp"
-#include "harness/testing/check.hpp"
+#include "harness/testing/fake_rows.hpp"
 
 using namespace gradverify;
 using namespace gradverify::testing;

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <vector>
 
-#include "harness/testing/check.hpp"
+#include "harness/testing/fake_rows.hpp"
 
 using namespace gradverify;
 using namespace gradverify::testing;

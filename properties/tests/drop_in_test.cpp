@@ -6,7 +6,7 @@
 
 #include "harness/run/check.hpp"
 #include "harness/run/selection.hpp"
-#include "properties/suite/suite.hpp"
+#include "properties/suite/kernel_suite.hpp"
 #include "properties/tests/devices.hpp"
 
 namespace gradverify {

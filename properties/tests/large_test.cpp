@@ -12,7 +12,7 @@
 #include "kernels/grids.hpp"
 #include "properties/data/seeds.hpp"
 #include "properties/large/draw_large.hpp"
-#include "properties/large/plan.hpp"
+#include "properties/large/large_plan.hpp"
 #include "properties/problems/generator.hpp"
 #include "properties/tests/devices.hpp"
 #include "properties/tests/verdicts.hpp"

@@ -7,7 +7,7 @@
 
 #include "harness/run/shrink_in_workers.hpp"
 #include "properties/properties.hpp"
-#include "properties/suite/suite.hpp"
+#include "properties/suite/kernel_suite.hpp"
 #include "properties/tests/devices.hpp"
 
 namespace gradverify {
