@@ -143,9 +143,6 @@ constexpr SeededBug layout_bugs[] = {
     {"conv_transpose.backward/bug_db_with_dw_alone", "matches_reference", "in=1"},
     {"conv_transpose.forward/bug_output_padding_forgotten", "matches_reference",
      "in=1,dilation=2,output_padding=1"},
-    {"relayout.forward/bug_tail_of_tile", "stays_in_bounds", "in=1"},
-    // Where one of the two axes has one element, both orders are one.
-    {"relayout.grad_input/bug_swapped_axes", "matches_reference", "in=2x2"},
 };
 
 // Convolutions as products.
