@@ -167,16 +167,6 @@ constexpr SeededBug product_bugs[] = {
     {"conv.grad_input/bug_first_of_multiplier", "matches_reference", "k=2,in=1"},
 };
 
-// Wrong in the tiles of kernels on tensor cores.
-constexpr SeededBug tensor_core_bugs[] = {
-    {"conv.forward/bug_tail_of_depth_unmasked", "matches_reference", "in=1"},
-    {"conv.forward/bug_group_offset_forgotten", "matches_reference", "c=2,k=2,groups=2,in=1"},
-    {"conv.forward/bug_columns_unguarded", "stays_in_bounds", "in=1"},
-    {"conv.forward/bug_tensor_core_sums_in_half", "within_rounding_bound", "in=1"},
-    // Two parts take 17 pixels.
-    {"conv.grad_weight/bug_last_part_dropped", "matches_reference", "n=2,in=3x3"},
-};
-
 // Wrong in the order of asynchronous copies and reads of them.
 constexpr SeededBug asynchrony_bugs[] = {
     {"attention.backward/bug_no_wait", "free_of_races", "b=1,d=8", "cpu"},
