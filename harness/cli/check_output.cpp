@@ -12,7 +12,6 @@
 #include "harness/base/interrupt.hpp"
 #include "harness/base/terminal.hpp"
 #include "harness/cli/result_files.hpp"
-#include "harness/report/runs/cases_log.hpp"
 #include "harness/report/runs/merge.hpp"
 #include "harness/report/text/failure.hpp"
 #include "harness/report/text/progress.hpp"
@@ -23,11 +22,6 @@ namespace gradverify {
 namespace {
 
 constexpr const char* default_corpus = ".gradverify";
-
-double seconds_since_1970() {
-    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
 
 std::vector<ordered_json> lines_of_page(const RunRecord& run, const std::vector<RowRecord>& records,
                                         const std::vector<std::string>& gone, double seconds) {
@@ -84,11 +78,10 @@ CheckOutput::CheckOutput(const CheckArguments& arguments, RunRecord run,
                          std::optional<double> limit, std::optional<Corpus> corpus)
     : arguments_(arguments), run_(std::move(run)), progress_(limit), corpus_(std::move(corpus)) {
     const ResultOptions& files = arguments.results;
-    require_different_files({files.json, files.html, files.junit, files.sarif, arguments.cases_log,
-                             arguments.baseline, arguments.problems_file});
+    require_different_files({files.json, files.html, files.junit, files.sarif, arguments.baseline,
+                             arguments.problems_file});
     if (!files.json.empty()) json_.emplace(files.json);
     if (json_) json_->write(json_of_run(run_));
-    if (!arguments.cases_log.empty()) cases_.emplace(arguments.cases_log);
     begin_results(files);
 }
 
@@ -117,11 +110,6 @@ CheckObserver CheckOutput::observer() {
     if (json_)
         observer.row_goes_on = [this](const RowResult& result) {
             json_->write(json_of_progress(result));
-        };
-    if (cases_)
-        observer.case_ended = [this, run_start = seconds_since_1970()](const Case& drawn,
-                                                                       const Outcome& outcome) {
-            cases_->write(json_of_case(drawn, outcome, run_start));
         };
     return observer;
 }

@@ -58,7 +58,7 @@ class CheckOutput {
     ProgressLine progress_;
     std::optional<Corpus> corpus_;
     std::string corpus_wrong_;  ///< why a case could not be kept
-    std::optional<JsonLines> json_, cases_;
+    std::optional<JsonLines> json_;
 };
 
 /// The cases that have failed before: those of `--corpus`, or of the default folder where there is

@@ -38,8 +38,6 @@ if(GRADVERIFY_BUILD_KERNELS)
     if(NOT CMAKE_CROSSCOMPILING)
         gradverify_install_output(man/man1 gradverify.1.gz man COMMAND gzip -9n)
         gradverify_install_output(bash-completion/completions gradverify completion bash)
-        gradverify_install_output(zsh/site-functions _gradverify completion zsh)
-        gradverify_install_output(fish/vendor_completions.d gradverify.fish completion fish)
     endif()
 endif()
 

@@ -34,14 +34,13 @@ const Choice& choice() {
                                           {pass + "wgmma_bf16x6"},
                                           {pass + "implicit_gemm"}};
         } else if constexpr (std::is_same_v<T, Tf32>) {
-            return std::vector<Candidate>{{pass + "wgmma_space_to_depth_tf32"},
-                                          {pass + "wgmma_tf32"},
-                                          {pass + "tensor_core_tf32_nhwc"}};
+            return std::vector<Candidate>{
+                {pass + "wgmma_space_to_depth_tf32"}, {pass + "wgmma_tf32"}, {pass + "direct"}};
         } else {
             const std::string type = std::is_same_v<T, __half> ? "f16" : "bf16";
             return std::vector<Candidate>{{pass + "wgmma_space_to_depth_" + type},
                                           {pass + "wgmma_" + type},
-                                          {pass + "tensor_core_" + type + "_nhwc"}};
+                                          {pass + "direct_" + type}};
         }
     };
     static const Choice choice(candidates(), GRADVERIFY_UNIT_DEVICE);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution by cuBLAS and a matrix of patches in a workspace: for each sample `channels * taps,
-// positions`, a copy of the pixel that each position reads through each tap. The workspace holds
-// the whole batch, or a few samples at a time. Tensors are row-major.
+// positions`, a copy of the pixel that each position reads through each tap. Tensors are row-major.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +10,6 @@
 #include "reference/conv.hpp"
 
 namespace gradverify::conv {
-
-enum class Batches { whole, chunked };
-
-/// A chunk has as many samples as fit, at least one, and no more than keep a GPU busy.
-constexpr long long chunk_samples = 4, chunk_bytes = 1ll << 28;
 
 /// Sizes of the matrices of one sample.
 struct PatchSizes {
@@ -38,20 +32,10 @@ struct PatchSizes {
     long long group_w() const { return group_k * group_rows(); }
 };
 
-template <class T, Batches batches>
-long long samples_at_once(const Parameters& p, const PatchSizes& sizes) {
-    if (batches == Batches::whole) return p.n;
-    const long long bytes = sizes.patches() * static_cast<long long>(sizeof(T));
-    const long long samples = bytes == 0 ? chunk_samples : chunk_bytes / bytes;
-    return std::min<long long>(std::clamp(samples, 1LL, chunk_samples), p.n);
-}
-
-template <class T, Batches batches>
+template <class T>
 std::int64_t patches_workspace(const Problem& problem) {
     const Parameters p(problem);
-    const PatchSizes sizes(p);
-    return samples_at_once<T, batches>(p, sizes) * sizes.patches() *
-           static_cast<std::int64_t>(sizeof(T));
+    return p.n * PatchSizes(p).patches() * static_cast<std::int64_t>(sizeof(T));
 }
 
 /// A thread for each channel of a sample and position: the column of its taps.
@@ -150,60 +134,48 @@ Patches<T> patches_of(const Parameters& p, const TensorView& x, const TensorView
     return {direct_geometry(p, x, y), PatchSizes(p), static_cast<T*>(launch.workspace), launch};
 }
 
-/// Calls `run(first sample, samples)` for each chunk of the samples before `end`.
-template <class T, Batches batches, class Run>
-void for_each_chunk(const Parameters& p, const PatchSizes& sizes, long long end, Run run) {
-    const long long chunk = samples_at_once<T, batches>(p, sizes);
-    for (long long first = 0; first < end; first += chunk)
-        run(first, std::min<long long>(chunk, end - first));
-}
-
-/// y = w patches + b for the samples before `end`, and b alone for the others.
-template <class T, Batches batches>
-void patches_to_features(const Forward& call, long long end) {
+/// y = w patches + b for the first `samples` samples, and b alone for the others.
+template <class T>
+void patches_to_features(const Forward& call, long long samples) {
     if (call.y.elements() == 0) return;
     const auto patches = patches_of<T>(call.problem, call.x, call.y, call.launch);
     const PatchSizes& sizes = patches.sizes;
-    const auto *const x = call.x.as<const T>(), *const w = call.w.as<const T>();
+    const auto* const w = call.w.as<const T>();
     auto* const y = call.y.as<T>();
     const Launch& on = call.launch;
     fill_with_bias<T>
         <<<blocks_of_loop(call.y.elements(), on.block_size), on.block_size, 0, on.stream>>>(
             call.b.as<const T>(), y, call.problem.k, sizes.positions, call.y.elements());
-    for_each_chunk<T, batches>(call.problem, sizes, end, [&](long long first, long long samples) {
-        patches.unfold_from(x + first * sizes.x(), samples);
-        for (long long group = 0; group < sizes.groups; ++group)
-            cublas_product<T>({sizes.group_k, sizes.positions, sizes.group_rows(), samples},
-                              {w + group * sizes.group_w(), sizes.group_rows()},
-                              patches.factor(group, false),
-                              {y + first * sizes.y() + group * sizes.group_k * sizes.positions,
-                               sizes.positions, sizes.y()},
-                              T(1), on.stream);
-    });
+    patches.unfold_from(call.x.as<const T>(), samples);
+    for (long long group = 0; group < sizes.groups; ++group)
+        cublas_product<T>({sizes.group_k, sizes.positions, sizes.group_rows(), samples},
+                          {w + group * sizes.group_w(), sizes.group_rows()},
+                          patches.factor(group, false),
+                          {y + group * sizes.group_k * sizes.positions, sizes.positions, sizes.y()},
+                          T(1), on.stream);
 }
 
-/// patches = w^T dy of `samples` samples from `first` on.
+/// patches = w^T dy.
 template <class T>
-void features_to_patches(const GradInput& call, const Patches<T>& patches, long long first,
-                         long long samples) {
+void features_to_patches(const GradInput& call, const Patches<T>& patches) {
     const PatchSizes& sizes = patches.sizes;
     const auto *const dy = call.dy.as<const T>(), *const w = call.w.as<const T>();
     for (long long group = 0; group < sizes.groups && sizes.positions > 0; ++group)
-        cublas_product<T>({sizes.group_rows(), sizes.positions, sizes.group_k, samples},
-                          {w + group * sizes.group_w(), sizes.group_rows(), 0, true},
-                          {dy + first * sizes.y() + group * sizes.group_k * sizes.positions,
-                           sizes.positions, sizes.y()},
-                          patches.of_group(group), T(0), call.launch.stream);
+        cublas_product<T>(
+            {sizes.group_rows(), sizes.positions, sizes.group_k, call.problem.n},
+            {w + group * sizes.group_w(), sizes.group_rows(), 0, true},
+            {dy + group * sizes.group_k * sizes.positions, sizes.positions, sizes.y()},
+            patches.of_group(group), T(0), call.launch.stream);
 }
 
 /// What all of them support and promise, and their workspace.
-template <class T, Batches batches>
+template <class T>
 void declare_patches(KernelDeclaration& kernel) {
     declare_elements_on_stream<T>(kernel);
     kernel.spatial_axes(1, 3)
         .supports("asymmetric_padding")
         .blocks_of({256, 64})
-        .workspace(patches_workspace<T, batches>)
+        .workspace(patches_workspace<T>)
         .needs(why_cublas_is_absent);
 }
 

@@ -116,10 +116,6 @@ TEST_CASE("a derivative that is stored as 0 is as far off as it is large, and no
 
 // ---- tensor cores
 
-TEST_CASE("a bug of a tile is killed where it is smallest") {
-    hunt_down_all(tensor_core_bugs, {.cases_maximum = 1000});
-}
-
 TEST_CASE("a kernel whose factors are cut to tf32 is right if it says so, and wrong if not") {
     for (const std::string pass : {"fc.forward/", "fc.grad_weight/"}) {
         CAPTURE(pass);
