@@ -12,6 +12,7 @@
 #include "harness/report/corpus.hpp"
 #include "harness/report/json.hpp"
 #include "harness/report/json_lines.hpp"
+#include "harness/run/check.hpp"
 
 namespace gradverify {
 

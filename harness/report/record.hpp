@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "harness/base/json.hpp"
-#include "harness/run/check.hpp"
+#include "harness/run/result.hpp"
 
 namespace gradverify {
 

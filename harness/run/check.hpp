@@ -5,21 +5,16 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "harness/cases/coverage.hpp"
-#include "harness/cases/distribution.hpp"
-#include "harness/cases/sensitivity.hpp"
 #include "harness/cases/suite.hpp"
 #include "harness/run/exhaustive.hpp"
+#include "harness/run/result.hpp"
 #include "harness/workers/pool.hpp"
 
 namespace gradverify {
-
-struct RowResult;
 
 /// Cases of a failed kernel's other rows under a time limit: enough to see if they fail alike.
 inline constexpr std::int64_t cases_beside_a_failure = 100;
@@ -46,55 +41,6 @@ struct CheckOptions {
     std::optional<ExhaustiveLimits> exhaustive;
     /// Whether a row that did not pass does so as the user knows; empty: none does.
     std::function<bool(const RowResult&)> is_known;
-};
-
-/// Passed cases with elements that only another formula than the operator's explains.
-struct ImpreciseCases {
-    std::int64_t cases = 0;
-    Case worst;
-    Imprecision found;  ///< in the worst
-};
-
-/// Passed cases in which integers overflowed and came right by wrapping.
-struct WrappingCases {
-    std::int64_t cases = 0;
-    std::string overflows;  ///< in the first
-};
-
-/// A failing case as it was drawn.
-struct FoundFailure {
-    Case drawn;
-    Outcome outcome;
-};
-
-struct RowResult {
-    Row row;
-    Verdict verdict = Verdict::vacuous;
-    /// Why, for everything but passed.
-    std::string message;
-    std::int64_t cases = 0;                     ///< run to an outcome
-    std::int64_t cut_of = 0;                    ///< the cases it was to run, where time ran out
-    std::int64_t passed = 0;                    ///< cases with a non-zero expected value
-    std::int64_t refused = 0;                   ///< cases whose problem the launcher did not take
-    std::map<std::string, std::int64_t> skips;  ///< how many cases were skipped, by reason
-    std::optional<Shrunk> failure;              ///< for failed
-    std::optional<FoundFailure> found;          ///< the same before it was shrunk
-    /// The index of the case that failed or errored; negative for one of `known_cases`.
-    std::optional<std::int64_t> found_at;
-    Distribution error_over_bound, multiply_adds;  ///< of passed cases
-    SensitivityOfCases sensitivity;                ///< of comparisons within bounds
-    std::optional<ImpreciseCases> imprecise;       ///< of passed cases
-    std::optional<WrappingCases> wrapping;
-    std::string contiguous_alone;  ///< as in Outcome, of any passed case
-    Coverage coverage;             ///< the problems that passed, or are empty
-    /// What the `coverage` of a passed row is held against.
-    std::shared_ptr<const PairsByRank> within_reach{};
-    /// The user's problems that this kernel does not support, each with the reason.
-    std::vector<std::string> left_out;
-    std::optional<ExhaustiveCover> exhaustive;  ///< how far the row got, if every problem was asked
-    bool known = false;                         ///< it did not pass, and the user knows
-    bool may_hang = false;                      ///< a case had not ended when time was up
-    double seconds = 0.0;                       ///< in workers
 };
 
 struct CheckObserver {

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "harness/run/check.hpp"
+#include "harness/run/result.hpp"
 
 namespace gradverify {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/run/check.hpp"
+#include "harness/run/result.hpp"
 #include "harness/testing/operator.hpp"
 #include "harness/testing/suite.hpp"
 
