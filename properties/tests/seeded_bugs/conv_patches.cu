@@ -2,7 +2,7 @@
 // Seeded bugs of convolutions by patches, and of depthwise ones. Left out for cuda without cuBLAS.
 #if !defined(GRADVERIFY_NO_CUBLAS) || !defined(__NVCC__)
 #include "kernels/conv/depthwise.cuh"
-#include "kernels/conv/im2col.cuh"
+#include "kernels/fast/conv/im2col.cuh"
 
 namespace {
 

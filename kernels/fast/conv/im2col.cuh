@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "kernels/conv/direct.cuh"
-#include "kernels/cublas.cuh"
+#include "kernels/fast/cublas.cuh"
 #include "reference/conv.hpp"
 
 namespace gradverify::conv {

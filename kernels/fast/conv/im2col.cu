@@ -5,7 +5,7 @@
 // Left out for the device cuda where there is no cuBLAS; see CMakeLists.txt.
 #if !defined(GRADVERIFY_NO_CUBLAS) || !defined(__NVCC__)
 #include "harness/base/cuda_check.hpp"
-#include "kernels/conv/im2col.cuh"
+#include "kernels/fast/conv/im2col.cuh"
 
 namespace {
 

@@ -18,7 +18,7 @@
 // grad_weight one of them comes from registers (wgmma_lines.cuh).
 #pragma once
 
-#include "kernels/hopper.cuh"
+#include "kernels/fast/hopper.cuh"
 
 namespace gradverify::conv::wgmma {
 

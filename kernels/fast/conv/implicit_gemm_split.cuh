@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/conv/implicit_gemm_launch.cuh"
+#include "kernels/fast/conv/implicit_gemm_launch.cuh"
 
 namespace gradverify::conv {
 

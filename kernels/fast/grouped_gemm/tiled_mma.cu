@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // grouped_gemm/tiled_mma: the groups' products on tensor cores (mma.sync), in bfloat16 with sums in
 // float. A block of four warps has a tile of 64 x 64, each warp a quarter of it.
-#include "kernels/attention/warp_matrices.cuh"
+#include "kernels/fast/attention/warp_matrices.cuh"
 #include "kernels/grouped_gemm/products.cuh"
 
 namespace {

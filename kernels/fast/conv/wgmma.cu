@@ -4,7 +4,7 @@
 // with dy transposed.
 #include <type_traits>
 
-#include "kernels/conv/wgmma_lines.cuh"
+#include "kernels/fast/conv/wgmma_lines.cuh"
 
 namespace {
 

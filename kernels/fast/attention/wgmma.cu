@@ -16,10 +16,10 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/attention/shape.cuh"
-#include "kernels/attention/warp_matrices.cuh"
+#include "kernels/fast/attention/warp_matrices.cuh"
+#include "kernels/fast/hopper.cuh"
+#include "kernels/fast/tensor_maps.hpp"
 #include "kernels/grids.cuh"
-#include "kernels/hopper.cuh"
-#include "kernels/tensor_maps.hpp"
 #include "reference/attention.hpp"
 
 namespace {

@@ -10,9 +10,9 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
-#include "kernels/conv/parts.cuh"
-#include "kernels/conv/small_images.cuh"
 #include "kernels/element.cuh"
+#include "kernels/fast/conv/parts.cuh"
+#include "kernels/fast/conv/small_images.cuh"
 #include "kernels/grids.cuh"
 
 namespace {

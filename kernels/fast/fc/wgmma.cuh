@@ -11,9 +11,9 @@
 #include <cuda_bf16.h>
 
 #include "harness/kernel.hpp"
+#include "kernels/fast/hopper.cuh"
+#include "kernels/fast/tensor_maps.hpp"
 #include "kernels/grids.hpp"
-#include "kernels/hopper.cuh"
-#include "kernels/tensor_maps.hpp"
 #include "reference/fc.hpp"
 
 namespace gradverify::fc {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fc/wgmma: products of a warpgroup over tiles that tensor copies bring, for sm_90a.
 #include "harness/kernel.hpp"
-#include "kernels/fc/wgmma.cuh"
+#include "kernels/fast/fc/wgmma.cuh"
 
 using namespace gradverify;
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/conv/wgmma_fold.cuh"
+#include "kernels/fast/conv/wgmma_fold.cuh"
 
 namespace gradverify::conv::wgmma {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "kernels/conv/wgmma.cuh"
+#include "kernels/fast/conv/wgmma.cuh"
 
 namespace gradverify::conv::wgmma {
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/conv/parts.cuh"
-#include "kernels/conv/wgmma_launch.cuh"
+#include "kernels/fast/conv/parts.cuh"
+#include "kernels/fast/conv/wgmma_launch.cuh"
 
 namespace gradverify::conv::wgmma {
 

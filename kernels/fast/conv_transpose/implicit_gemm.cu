@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv_transpose/implicit_gemm: the products of conv's grad_input, forward and grad_weight.
-#include "kernels/conv/implicit_gemm_launch.cuh"
-#include "kernels/conv/implicit_gemm_split.cuh"
+#include "kernels/fast/conv/implicit_gemm_launch.cuh"
+#include "kernels/fast/conv/implicit_gemm_split.cuh"
 #include "reference/conv_transpose.hpp"
 
 namespace {

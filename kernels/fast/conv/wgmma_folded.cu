@@ -10,7 +10,7 @@
 #include <string>
 #include <type_traits>
 
-#include "kernels/conv/wgmma_lines.cuh"
+#include "kernels/fast/conv/wgmma_lines.cuh"
 
 namespace {
 

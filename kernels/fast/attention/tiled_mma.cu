@@ -3,7 +3,7 @@
 // queries that stream through two stages of shared memory. Heads have up to 64 elements, or up to
 // 128.
 #include "harness/kernel.hpp"
-#include "kernels/attention/tiled_mma.cuh"
+#include "kernels/fast/attention/tiled_mma.cuh"
 
 namespace {
 

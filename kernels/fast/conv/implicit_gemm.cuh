@@ -4,7 +4,7 @@
 // the sum while it multiplies this one.
 #pragma once
 
-#include "kernels/conv/implicit_gemm_walk.cuh"
+#include "kernels/fast/conv/implicit_gemm_walk.cuh"
 
 namespace gradverify::conv {
 

@@ -4,8 +4,8 @@
 // stride, so that nothing is multiplied by the zeros between the elements of dy.
 // conv.grad_weight/implicit_gemm and /implicit_gemm_atomics: dw as a product of dy with the patches
 // of x. Its sum is split; the shares are added up in a fixed order or atomically.
-#include "kernels/conv/implicit_gemm_launch.cuh"
-#include "kernels/conv/implicit_gemm_split.cuh"
+#include "kernels/fast/conv/implicit_gemm_launch.cuh"
+#include "kernels/fast/conv/implicit_gemm_split.cuh"
 #include "reference/conv.hpp"
 
 namespace {

@@ -10,8 +10,8 @@
 #include <span>
 #include <type_traits>
 
-#include "kernels/conv/cudnn_library.cuh"
 #include "kernels/element.cuh"
+#include "kernels/fast/conv/cudnn_library.cuh"
 #include "reference/conv.hpp"
 
 namespace gradverify::conv::cudnn {

@@ -3,7 +3,7 @@
 // sums of its own.
 #pragma once
 
-#include "kernels/conv/wgmma.cuh"
+#include "kernels/fast/conv/wgmma.cuh"
 
 namespace gradverify::conv::wgmma {
 

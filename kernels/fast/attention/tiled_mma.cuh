@@ -13,7 +13,7 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/attention/shape.cuh"
-#include "kernels/attention/warp_matrices.cuh"
+#include "kernels/fast/attention/warp_matrices.cuh"
 #include "kernels/grids.cuh"
 #include "reference/attention.hpp"
 

@@ -9,7 +9,7 @@
 // Decides the tile by the block size, and whether offsets take 32 bits.
 #pragma once
 
-#include "kernels/conv/implicit_gemm.cuh"
+#include "kernels/fast/conv/implicit_gemm.cuh"
 
 namespace gradverify::conv {
 

@@ -12,11 +12,11 @@
 
 #include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
-#include "kernels/conv/wgmma_filters.cuh"
-#include "kernels/conv/wgmma_pixels.cuh"
 #include "kernels/element.cuh"
+#include "kernels/fast/conv/wgmma_filters.cuh"
+#include "kernels/fast/conv/wgmma_pixels.cuh"
+#include "kernels/fast/tensor_maps.hpp"
 #include "kernels/grids.cuh"
-#include "kernels/tensor_maps.hpp"
 #include "reference/conv.hpp"
 
 namespace gradverify::conv::wgmma {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv.*/cudnn...: cuDNN's passes, by its heuristics' choice and by each algorithm. Some are
 // declared for less than cuDNN takes: docs/results.md has what it gets wrong.
-#include "kernels/conv/cudnn.cuh"
+#include "kernels/fast/conv/cudnn.cuh"
 
 /// A kernel for row-major tensors and one for tensors whose channels lie innermost.
 #define GRADVERIFY_CUDNN_LAYOUTS(PASS, SUFFIX, LAUNCH, T, ALGORITHM, MATH, DECLARE) \
