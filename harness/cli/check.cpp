@@ -20,7 +20,7 @@
 #include "harness/cli/check_output.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/report/text/summary.hpp"
-#include "harness/run/check.hpp"
+#include "harness/run/check_rows.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/run/shard.hpp"
 #include "harness/workers/compute_sanitizer.hpp"

@@ -12,7 +12,7 @@
 #include "harness/report/files/json_lines.hpp"
 #include "harness/report/runs/baseline.hpp"
 #include "harness/report/runs/corpus.hpp"
-#include "harness/run/check.hpp"
+#include "harness/run/check_rows.hpp"
 
 namespace gradverify {
 

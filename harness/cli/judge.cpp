@@ -21,7 +21,7 @@
 #include "harness/report/files/json_numbers.hpp"
 #include "harness/report/files/record.hpp"
 #include "harness/report/text/summary.hpp"
-#include "harness/run/check.hpp"
+#include "harness/run/check_rows.hpp"
 #include "harness/run/selection.hpp"
 
 namespace gradverify {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/run/check.hpp"
+#include "harness/run/check_rows.hpp"
 #include "harness/run/draw_ahead.hpp"
 #include "harness/run/time_budget.hpp"
 #include "harness/run/turns.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/run/check.hpp"
+#include "harness/run/check_rows.hpp"
 #include "harness/testing/fake_suite.hpp"
 #include "harness/testing/fake_worker.hpp"
 #include "harness/testing/made_operator.hpp"

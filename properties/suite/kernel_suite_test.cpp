@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "harness/report/text/summary.hpp"
-#include "harness/run/check.hpp"
+#include "harness/run/check_rows.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/testing/made_operator.hpp"
 #include "properties/data/seeds.hpp"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "harness/run/check.hpp"
+#include "harness/run/check_rows.hpp"
 #include "properties/tests/seeded_bugs/hunt.hpp"
 #include "properties/tests/verdicts.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "harness/run/check.hpp"
+#include "harness/run/check_rows.hpp"
 #include "harness/run/selection.hpp"
 #include "properties/suite/kernel_suite.hpp"
 #include "properties/tests/devices.hpp"

@@ -10,7 +10,7 @@
 
 #include "harness/base/text.hpp"
 #include "harness/cases/measurement.hpp"
-#include "harness/run/check.hpp"
+#include "harness/run/check_rows.hpp"
 #include "harness/run/selection.hpp"
 #include "properties/suite/kernel_suite.hpp"
 #include "properties/tests/devices.hpp"

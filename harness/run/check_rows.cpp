@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/run/check.hpp"
+#include "harness/run/check_rows.hpp"
 
 #include <algorithm>
 #include <utility>
