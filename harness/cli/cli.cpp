@@ -360,7 +360,8 @@ int run_verb(const CommandLine& line, const Suite& suite, char** argv) {
         throw UsageError(
             "--include, --define and --link are about files to build, and none is named");
     if (line.worker->parsed()) return run_worker(line.sanitizer, suite, argv);
-    if (line.completion->parsed()) return print(completion_of(line.app, line.shell, suite.properties()));
+    if (line.completion->parsed())
+        return print(completion_of(line.app, line.shell, suite.properties()));
     if (line.man->parsed()) return print(man_page_of(line.app));
     if (line.list->parsed()) return run_list(suite, line.list_filters, line.list_problem);
     if (line.check->parsed()) return run_check(suite, line.check_arguments);

@@ -144,7 +144,7 @@ completes() { # WANTED WORD...
     _gradverify "$0" "${@: -1}" "${COMP_WORDS[-2]}"
     [[ "${COMPREPLY[*]}" == "$1" ]] || { echo "${*:2} gives ${COMPREPLY[*]}" >&2 && exit 1; }
 }
-completes "repro report" rep
+completes "report repro" rep
 completes --shard check --sh
 completes "fc.grad_bias/block_reduction fc.grad_bias/naive" check fc.grad_bias/
 completes "relu.*" bench "relu.*"
