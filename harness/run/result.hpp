@@ -43,6 +43,8 @@ struct RowResult {
     std::string message;
     std::int64_t cases = 0;                     ///< run to an outcome
     std::int64_t cut_of = 0;                    ///< the cases it was to run, where time ran out
+    bool cut_short = false;                     ///< by time or a signal, before all its cases
+    std::int64_t thin_of = 0;                   ///< passed fewer than these, which it was due
     std::int64_t passed = 0;                    ///< cases with a non-zero expected value
     std::int64_t refused = 0;                   ///< cases whose problem the launcher did not take
     std::map<std::string, std::int64_t> skips;  ///< how many cases were skipped, by reason
@@ -64,6 +66,15 @@ struct RowResult {
     bool known = false;                         ///< it did not pass, and the user knows
     bool may_hang = false;                      ///< a case had not ended when time was up
     double seconds = 0.0;                       ///< in workers
+};
+
+/// How far a run is.
+struct SignOfLife {
+    double seconds = 0.0;
+    std::int64_t cases = 0, rows_with_all = 0, rows = 0, failed = 0;  ///< `failed`: rows
+    const Row* longest = nullptr;  ///< whose case, or shrinking, runs longest now
+    double longest_seconds = 0.0;
+    bool is_shrinking = false;
 };
 
 }  // namespace gradverify
