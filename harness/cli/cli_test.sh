@@ -128,10 +128,10 @@ for shard in 1 2; do
 done
 holds "shard 1/2 of 21 cases has 11" test "$(grep -c '"cases":11,' s1.json)" -eq 7
 holds "shard 2/2 of 21 cases has 10" test "$(grep -c '"cases":10,' s2.json)" -eq 7
-expect 1 out '^skipped: time ran out before the first case of 7 rows$' check "$kernel" \
+expect 1 out '^skipped: the run ended before the first case of 7 rows$' check "$kernel" \
     --time 0.000001s --at-least 3 --device cpu
 holds "a run without a case verified nothing" \
-    grep -q "^not verified: $kernel had no case before time ran out$" out
+    grep -q "^not verified: $kernel had no case before the run ended$" out
 expect 0 out '^7 rows: 7 passed' check "$kernel" --time 60s "${quick[@]}"
 expect 0 out '^thin: [1-7] rows? passed fewer cases than --at-least, the fewest [0-9]+ of 10000000' \
     check "$kernel" --time 2s --cases 10000000 --at-least 10000000 --device cpu --json t.json

@@ -239,7 +239,7 @@ std::string not_verified_lines(const std::vector<RowRecord>& records) {
     if (not_begun == 0) return text;
     return text +
            wrapped(
-               fmt::format("not verified: {}{} no case before time ran out", first,
+               fmt::format("not verified: {}{} no case before the run ended", first,
                            not_begun == 1 ? " had"
                                           : fmt::format(" and {} other kernel{} had", not_begun - 1,
                                                         not_begun == 2 ? "" : "s")),
@@ -259,7 +259,7 @@ std::string lines_of_notes(const std::vector<RowRecord>& records,
             text += fmt::format("{}{}: {}: {}\n", record.known ? "known to be " : "",
                                 name_of(record.verdict), record.name(), record.message);
     if (without_time > 0)
-        text += fmt::format("skipped: time ran out before the first case of {} row{}\n",
+        text += fmt::format("skipped: the run ended before the first case of {} row{}\n",
                             print_grouped(without_time), without_time == 1 ? "" : "s");
     for (const RowRecord& record : records)
         if (record.refused > 0 && record.verdict == Verdict::passed)

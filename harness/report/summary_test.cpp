@@ -83,16 +83,16 @@ TEST_CASE("rows and kernels that time ran out before are counted, and not listed
         result_of("tree_reduction", "stays_in_bounds", Verdict::skipped, "time")};
     for (RowResult& result : results) result.cut_short = true;
     const std::string text = summary_of(results);
-    CHECK(text.find("skipped: time ran out before the first case of 3 rows\n"
-                    "not verified: toy.forward/plain and 1 other kernel had no case before time "
-                    "ran out\n") != std::string::npos);
+    CHECK(text.find("skipped: the run ended before the first case of 3 rows\n"
+                    "not verified: toy.forward/plain and 1 other kernel had no case before the "
+                    "run ended\n") != std::string::npos);
     CHECK_FALSE(are_well(results));
     results[2] = result_of("tree_reduction", "stays_in_bounds", Verdict::skipped, "no partner");
     CHECK(summary_of(results).find("skipped: toy.forward/tree_reduction, stays_in_bounds on cpu: "
-                                   "no partner\nskipped: time ran out before the first case of 2 "
+                                   "no partner\nskipped: the run ended before the first case of 2 "
                                    "rows\nnot verified: toy.forward/tree_reduction has no passed "
-                                   "row\nnot verified: toy.forward/plain had no case before time "
-                                   "ran out\n") != std::string::npos);
+                                   "row\nnot verified: toy.forward/plain had no case before the "
+                                   "run ended\n") != std::string::npos);
 }
 
 TEST_CASE("an interrupted run is summed up in one sentence, behind what is wrong") {
