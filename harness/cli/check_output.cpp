@@ -107,6 +107,11 @@ CheckObserver CheckOutput::observer() {
             },
         .progressed = [this](auto done, auto most,
                              auto failed) { progress_.show(done, most, failed); }};
+    if (isatty(STDERR_FILENO) == 0)
+        observer.lives = [](const SignOfLife& sign) {
+            std::fputs((print(sign) + "\n").c_str(), stderr);
+            std::fflush(stderr);
+        };
     if (json_)
         observer.row_goes_on = [this](const RowResult& result) {
             json_->write(json_of_progress(result));
@@ -133,10 +138,12 @@ void CheckOutput::end(const std::vector<std::string>& properties,
                       const std::vector<RowRecord>& records, const std::vector<std::string>& gone,
                       double seconds) {
     progress_.clear();
-    say(summarize(properties, records, run_.absent, seconds));
+    const bool was_interrupted = interrupt_signal() != 0;
+    if (!was_interrupted) say(summarize(properties, records, run_.absent, seconds));
     for (const std::string& sentence : gone) say(sentence + "\n");
     if (corpus_) tell_corpus();
-    if (json_) json_->write(json_of_summary(records, seconds, interrupt_signal() != 0, gone));
+    if (was_interrupted) say(summarize_interrupted(records, seconds, run_.seed));
+    if (json_) json_->write(json_of_summary(records, seconds, was_interrupted, gone));
     write_results(arguments_.results, records, lines_of_page(run_, records, gone, seconds),
                   seconds);
     if (!corpus_wrong_.empty()) throw EnvironmentError(corpus_wrong_);

@@ -275,8 +275,8 @@ struct CommandLine {
                               "where cases, problems or a shard are given)");
         check
             ->add_option("--at-least", a.at_least,
-                         "with --time: cases for each row, however long they take, "
-                         "but for rows that run one at a time")
+                         "with --time: cases of each row before any has more; a row that has "
+                         "passed fewer in that time is told as thin")
             ->check(whole_number(1, cases_maximum))
             ->needs(time);
         check->add_option("--seed", a.seed, "decides every case; drawn and printed if not given")

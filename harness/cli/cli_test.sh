@@ -128,11 +128,14 @@ for shard in 1 2; do
 done
 holds "shard 1/2 of 21 cases has 11" test "$(grep -c '"cases":11,' s1.json)" -eq 7
 holds "shard 2/2 of 21 cases has 10" test "$(grep -c '"cases":10,' s2.json)" -eq 7
-expect 1 out "^skipped: $kernel, repeatable on cpu: time$" check "$kernel" --time 0.000001s \
-    --device cpu
-holds "a run without a case verified nothing" grep -q "^not verified: $kernel" out
+expect 1 out '^skipped: the run ended before the first case of 7 rows$' check "$kernel" \
+    --time 0.000001s --at-least 3 --device cpu
+holds "a run without a case verified nothing" \
+    grep -q "^not verified: $kernel had no case before the run ended$" out
 expect 0 out '^7 rows: 7 passed' check "$kernel" --time 60s "${quick[@]}"
-expect 0 out '^2[1-9] cases, ' check "$kernel" --time 0.000001s --at-least 3 --device cpu
+expect 0 out '^thin: [1-7] rows? passed fewer cases than --at-least, the fewest [0-9]+ of 10000000' \
+    check "$kernel" --time 2s --cases 10000000 --at-least 10000000 --device cpu --json t.json
+holds "a thin row has passed" grep -q '"verdict":"passed".*"cut_short":true,"thin":true' t.json
 refused '--at-least requires --time' check "$kernel" --at-least 3
 refused '--at-least counts drawn cases' check "$kernel" --exhaustive --time 1s --at-least 3
 
@@ -452,13 +455,13 @@ holds "repro leaves no worker when it gets SIGKILL" none_left KILL repro \
     v1:conv.forward/naive:matches_reference:cpu:n=8,c=64,k=64,in=96x96,filter=5x5:seed=1
 
 echo "== an interrupted check"
-# interrupted SIGNAL CODE: a run that is ended so closes its results and says what it skipped.
+# interrupted SIGNAL CODE: a run that is ended so closes its results and says what it has passed.
 interrupted() {
     local signal=$1 want=$2 driver
     # From a shell with job control: without it, background processes ignore SIGINT.
     set -m
-    "$exe" check "$kernel" --cases 100000000 --seed 1 --device cpu --jobs 2 --json i.json \
-        --junit i.xml >out 2>err </dev/null &
+    GRADVERIFY_SIGN_OF_LIFE=1s "$exe" check "$kernel" --cases 100000000 --seed 1 --device cpu \
+        --jobs 2 --json i.json --junit i.xml >out 2>err </dev/null &
     driver=$!
     set +m
     sleep 3
@@ -466,10 +469,12 @@ interrupted() {
     wait $driver 2>/dev/null
     code=$?
     [ "$code" -eq "$want" ] && json_kinds i.json "${seven_verdicts[@]}" && xml_is_valid i.xml 7 &&
-        [ "$(grep -c '"verdict":"skipped".*"message":"interrupted after [0-9]* cases, of which [0-9]* passed"' i.json)" -ge 1 ] &&
-        [ "$(grep -c '"message":"interrupted' i.json)" -eq 7 ] &&
+        [ "$(grep -c '"verdict":"passed".*"cut_short":true' i.json)" -ge 1 ] &&
+        [ "$(grep -c '"verdict":"failed"' i.json)" -eq 0 ] &&
         grep -q '"kind":"progress".*"passed":[1-9]' i.json &&
-        grep -q '^7 rows: 0 passed, 0 failed, 0 vacuous, 0 errored, 7 skipped' out
+        grep -qE "^[12] s: [0-9,]+ cases, 0 of 7 rows have all of theirs, none failed; longest" err &&
+        [ "$(grep -c "$kernel" out)" -eq 0 ] &&
+        tail -1 out | grep -qE '^interrupted after [3-9] s: [0-9,]+ cases of [1-7] rows? passed, none failed(, [1-6] rows? had no case yet)?; go on with --seed 1$'
 }
 holds "Ctrl-C ends a check in good order" interrupted INT 130
 holds "SIGTERM ends a check in good order" interrupted TERM 143

@@ -23,7 +23,10 @@ struct CheckOptions {
     std::int64_t cases = 1000;             ///< per row
     std::optional<double> seconds;         ///< in total; what comes first ends the run
     std::optional<double> seconds_in_all;  ///< with shrinking; by default that has a quarter more
-    std::int64_t at_least = 0;  ///< drawn cases of a row, though time is up; not if it runs alone
+    /// Drawn cases that each row has before others have more; one that does not get them is `thin`.
+    /// A row that runs alone has one.
+    std::int64_t at_least = 0;
+    double seconds_between_signs = 10.0;  ///< of life
     /// A kernel that has failed is named after this, where its report takes longer.
     double seconds_to_report = 5.0;
     std::uint64_t seed = 0;
@@ -54,6 +57,8 @@ struct CheckObserver {
     std::function<void(const std::vector<const RowResult*>&, bool is_more)> bug_found;
     /// A kernel's first failure, as it was found, where its report takes long.
     std::function<void(const Case&, const Outcome&)> failure_waits;
+    /// Now and then, however long nothing ends.
+    std::function<void(const SignOfLife&)> lives;
     /// Cases done, of how many at most (0: not known), and rows that failed so far.
     std::function<void(std::int64_t done, std::int64_t most, std::int64_t failed)> progressed;
 };

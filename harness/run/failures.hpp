@@ -37,6 +37,8 @@ class Failures {
     void end_all();
     /// Tells of what is new: bugs that wait for no other row, and failures that have waited long.
     void tell();
+    /// The row whose failure is being shrunk; null: none.
+    const Row* shrinking() const { return shrinking_ ? &shrinking_->result.row : nullptr; }
 
   private:
     void end(Serving& serving);

@@ -44,6 +44,8 @@ struct RowResult {
     std::string message;
     std::int64_t cases = 0;                     ///< run to an outcome
     std::int64_t cut_of = 0;                    ///< the cases it was to run, where time ran out
+    bool cut_short = false;                     ///< by time or a signal, before all its cases
+    std::int64_t thin_of = 0;                   ///< passed fewer than these, which it was due
     std::int64_t passed = 0;                    ///< cases with a non-zero expected value
     std::int64_t refused = 0;                   ///< cases whose problem the launcher did not take
     std::map<std::string, std::int64_t> skips;  ///< how many cases were skipped, by reason
@@ -80,5 +82,14 @@ struct VerdictAndReason {
 /// `skips`: how many of the cases were skipped, by reason.
 VerdictAndReason verdict_of(std::int64_t cases, std::int64_t passed, std::int64_t refused,
                             const std::map<std::string, std::int64_t>& skips);
+
+/// How far a run is.
+struct SignOfLife {
+    double seconds = 0.0;
+    std::int64_t cases = 0, rows_with_all = 0, rows = 0, failed = 0;  ///< `failed`: rows
+    const Row* longest = nullptr;  ///< whose case, or shrinking, runs longest now
+    double longest_seconds = 0.0;
+    bool is_shrinking = false;
+};
 
 }  // namespace gradverify

@@ -33,7 +33,7 @@ std::vector<std::size_t> by_property(const Suite& suite, const std::vector<Row>&
 }  // namespace
 
 Rows::Rows(const Suite& suite, const std::vector<Row>& rows, const CheckOptions& options,
-           WorkerPool& pool, const CheckObserver& observer, TimeBudget& time)
+           WorkerPool& pool, const CheckObserver& observer, const TimeBudget& time)
     : suite_(suite),
       options_(options),
       pool_(pool),
@@ -106,23 +106,35 @@ bool Rows::has_more(const Serving& serving) const {
            (!serving.known.empty() || serving.walk || serving.next_index < serving.cases);
 }
 
-/// When time is up, a row still takes the cases that it is due, and more while it has compared
-/// nothing but zeros; each of these waits for the one before, so that their number depends on
-/// the seed alone, as long as they fit the time that shrinking may take. Rows that run one at a
-/// time are too dear to be due any.
+/// The cases below which it is thin; 0 where it is due none.
+std::int64_t Rows::due(const Serving& serving) const {
+    const bool is_due = options_.seconds && !serving.walk && !serving.runs_alone;
+    return is_due ? std::min(options_.at_least, cases_of(serving)) : 0;
+}
+
+/// Whether time is up, or is expected to be when the row's next case ends, behind those in flight.
+bool Rows::is_out_of_time(const Serving& serving) const {
+    const RowResult& got = serving.result;
+    if (!options_.seconds || got.cases == 0) return time_.is_up();
+    return backlog_seconds_ / pool_.jobs() + got.seconds / static_cast<double>(got.cases) >
+           time_.seconds_left();
+}
+
+/// When time is up, a row takes more only while it has compared nothing but zeros; each of these
+/// cases waits for the one before, so that their number depends on the seed alone, as long as they
+/// fit the time that shrinking may take.
 bool Rows::takes_more(const Serving& serving) const {
     const Shard& shard = options_.shard;
     const std::int64_t given = (serving.next_index - shard.index) / shard.count;
     const RowResult& got = serving.result;
-    const bool is_vacuous = got.cases > 0 && got.passed == 0 && serving.result.skips.empty();
-    const bool is_to_tell =
-        is_vacuous && serving.in_flight == 0 && given < cases_to_tell && !time_.is_overrun();
-    const bool is_due = given < options_.at_least || is_to_tell;
-    const bool may_be_due = !serving.walk && !serving.runs_alone;
     if (options_.seconds && given >= std::max(cases_beside_a_failure, options_.at_least) &&
         failing_kernels_.contains(got.row.kernel))
         return false;
-    return has_more(serving) && (!time_.is_up() || (may_be_due && is_due));
+    if (!has_more(serving)) return false;
+    if (!is_out_of_time(serving)) return true;
+    const bool is_vacuous = got.cases > 0 && got.passed == 0 && got.skips.empty();
+    return is_vacuous && serving.in_flight == 0 && given < cases_to_tell && !serving.walk &&
+           !serving.runs_alone && !time_.is_overrun();
 }
 
 bool Rows::submit_some() {
@@ -136,7 +148,6 @@ bool Rows::submit_some() {
         const auto which = turns_.next(room, [&](std::size_t row) { return turn_of(rows_[row]); });
         if (!which) break;
         submit(*which, rows_[*which]);
-        time_.case_is_submitted();
     }
     return pool_.in_flight() > 0 ||
            std::ranges::any_of(rows_, [&](const Serving& row) { return takes_more(row); });
@@ -158,10 +169,12 @@ void Rows::set_kind(std::size_t which) {
 /// Where two rows that run one at a time had a case each, one worker would wait for the other.
 bool Rows::may_run_one() const { return alone_in_flight_ == 0 && !is_alone_waiting_; }
 
-/// A case of the row is given to a worker, or comes back.
-void Rows::count_in_flight(Serving& serving, int more) {
-    serving.in_flight += more;
-    if (serving.runs_alone) alone_in_flight_ += more;
+/// A case is with no worker any more.
+void Rows::come_back(std::int64_t ticket) {
+    const Given& given = given_[static_cast<std::size_t>(ticket)];
+    --rows_[given.row].in_flight;
+    if (rows_[given.row].runs_alone) --alone_in_flight_;
+    backlog_seconds_ -= given.expected_seconds;
 }
 
 void Rows::submit(std::size_t which, Serving& serving) {
@@ -174,6 +187,9 @@ void Rows::submit(std::size_t which, Serving& serving) {
     if (serving.walk) return submit_next_of_walk(which, serving);
     const std::int64_t index = serving.next_index, step = options_.shard.count;
     serving.next_index += step;
+    const std::int64_t given = (serving.next_index - options_.shard.index) / step;
+    if (options_.at_least > 0 && given >= (serving.runs_alone ? 1 : options_.at_least))
+        turns_.has_its_due(which);
     // Large problems are few, and take long to draw.
     DrawAhead::Drawn drawn = serving.runs_alone ? draw(serving, index)
                                                 : drawing_.take(which, index, step, serving.cases);
@@ -207,9 +223,14 @@ Work Rows::work_of(Case drawn) const {
 
 void Rows::submit(std::size_t which, std::int64_t index, Work work, int redraws) {
     const auto ticket = std::ssize(given_);
-    count_in_flight(rows_[which], 1);
+    Serving& serving = rows_[which];
+    ++serving.in_flight;
+    if (serving.runs_alone) ++alone_in_flight_;
     turns_.began(which);
-    given_.push_back({which, index, redraws});
+    const RowResult& got = serving.result;
+    given_.push_back({which, index, redraws,
+                      got.cases > 0 ? got.seconds / static_cast<double>(got.cases) : 0.0});
+    backlog_seconds_ += given_.back().expected_seconds;
     running_.insert(ticket);
     pool_.submit(ticket, std::move(work));
 }
@@ -249,7 +270,7 @@ void Rows::withdraw_behind(std::size_t row, std::int64_t index) {
     std::erase_if(running_, [&](std::int64_t ticket) {
         const Given& given = given_[static_cast<std::size_t>(ticket)];
         if (given.row != row || given.index <= index || !pool_.withdraw(ticket)) return false;
-        count_in_flight(rows_[row], -1);
+        come_back(ticket);
         return true;
     });
 }
@@ -266,10 +287,11 @@ void Rows::take_back(const WorkerPool::Answer& late) {
 void Rows::take(const WorkerPool::Answer& answer) {
     if (answer.late) return take_back(answer);
     if (running_.erase(answer.ticket) == 0) throw std::logic_error("an answer to no case");
-    const auto [row, index, redraws] = given_[static_cast<std::size_t>(answer.ticket)];
+    const auto [row, index, redraws, expected, since] =
+        given_[static_cast<std::size_t>(answer.ticket)];
     const Case& drawn = *answer.drawn;
     Serving& serving = rows_[row];
-    count_in_flight(serving, -1);
+    come_back(answer.ticket);
     turns_.ended(row, answer.outcome.seconds_total);
     const Operator& op = *serving.result.row.kernel->op;
     if (index >= 0 && is_worth_redrawing(drawn, op, answer.outcome, redraws) &&
@@ -327,15 +349,21 @@ void Rows::count(Serving& serving, std::int64_t index, const Case& drawn, const 
 
 void Rows::end(Serving& serving) {
     RowResult& result = serving.result;
-    if (time_.is_up() && !serving.walk && has_more(serving)) result.cut_of = cases_of(serving);
+    result.cut_short = (has_more(serving) || serving.in_flight > 0) &&
+                       (is_out_of_time(serving) || is_interrupted());
+    if (result.cut_short && is_out_of_time(serving) && !serving.walk)
+        result.cut_of = cases_of(serving);
     decide_verdict(result);
     result.may_hang = serving.in_flight > 0 && interrupt_signal() == 0;
     if (result.may_hang) {
         result.verdict = Verdict::skipped;
         result.message = "a case did not end in time";
     }
-    if (result.verdict == Verdict::passed)
+    // Looking takes longer than a user waits who has interrupted a run of many rows.
+    if (result.verdict == Verdict::passed && interrupt_signal() == 0)
         result.within_reach = suite_.pairs_within_reach(result.row);
+    if (result.verdict == Verdict::passed && result.cut_short && result.cases < due(serving))
+        result.thin_of = due(serving);
     tell_end(serving);
 }
 
@@ -346,6 +374,22 @@ void Rows::tell_end(Serving& serving) {
     result.known = options_.is_known && options_.is_known(result);
     if (result.known) seen_.erase({result.row.kernel, result.row.device});
     if (observer_.row_ended) observer_.row_ended(result);
+}
+
+SignOfLife Rows::sign() const {
+    SignOfLife sign{.cases = done_, .rows = std::ssize(rows_), .failed = failed_};
+    sign.rows_with_all = std::ranges::count_if(rows_, [&](const Serving& serving) {
+        const std::int64_t wanted = due(serving);
+        return serving.ended || !serving.stops.empty() ||
+               (wanted > 0 && serving.result.cases >= wanted);
+    });
+    if (running_.empty()) return sign;
+    // Tickets are given in turn, so the first is the oldest.
+    const Given& oldest = given_[static_cast<std::size_t>(*running_.begin())];
+    sign.longest = &rows_[oldest.row].result.row;
+    sign.longest_seconds =
+        std::chrono::duration<double>(TimeBudget::Clock::now() - oldest.since).count();
+    return sign;
 }
 
 }  // namespace gradverify

@@ -55,7 +55,7 @@ class Rows {
   public:
     /// All that is given must outlive this.
     Rows(const Suite& suite, const std::vector<Row>& rows, const CheckOptions& options,
-         WorkerPool& pool, const CheckObserver& observer, TimeBudget& time);
+         WorkerPool& pool, const CheckObserver& observer, const TimeBudget& time);
 
     std::vector<Serving>& all() { return rows_; }
     /// First failures, by kernel and device.
@@ -64,6 +64,7 @@ class Rows {
     std::int64_t done() const { return done_; }
     std::int64_t failed() const { return failed_; }  ///< rows
     bool any_stopped() const { return any_stopped_; }
+    SignOfLife sign() const;
 
     /// Fills the pipes; false when nothing runs and nothing is to be submitted.
     bool submit_some();
@@ -86,16 +87,20 @@ class Rows {
         std::size_t row = 0;
         std::int64_t index = 0;
         int redraws = 0;
+        double expected_seconds = 0.0;  ///< 0: not known
+        TimeBudget::Clock::time_point since = TimeBudget::Clock::now();
     };
 
     Serving serving_of(const Row& row) const;
     void add_known(Serving& serving) const;
     std::int64_t cases_of(const Serving& serving) const;
     bool has_more(const Serving& serving) const;
+    bool is_out_of_time(const Serving& serving) const;
+    std::int64_t due(const Serving& serving) const;
     Turn turn_of(const Serving& serving) const;
     void set_kind(std::size_t which);
     bool may_run_one() const;
-    void count_in_flight(Serving& serving, int more);
+    void come_back(std::int64_t ticket);
     void submit(std::size_t which, Serving& serving);
     void submit(std::size_t which, std::int64_t index, Work work, int redraws = 0);
     void submit_next_of_walk(std::size_t which, Serving& serving);
@@ -113,13 +118,14 @@ class Rows {
     const CheckOptions& options_;
     WorkerPool& pool_;
     const CheckObserver& observer_;
-    TimeBudget& time_;
+    const TimeBudget& time_;
     std::vector<Serving> rows_;
     std::set<std::int64_t> running_;  ///< tickets
     Turns turns_;
     std::size_t rows_left_ = 0;         ///< by clients, when it was last asked
     std::int64_t alone_in_flight_ = 0;  ///< cases of rows that run one at a time
     bool is_alone_waiting_ = false;
+    double backlog_seconds_ = 0.0;  ///< that the cases in flight are expected to take
     std::set<const Kernel*> failing_kernels_;
     std::map<std::pair<const Kernel*, std::string>, SeenFailure> seen_;
     std::vector<Given> given_;  ///< by ticket

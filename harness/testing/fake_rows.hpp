@@ -103,6 +103,10 @@ class Bench {
                 },
             .failure_waits = [this](const Case& found,
                                     const Outcome&) { named.push_back(found.kernel); },
+            .lives =
+                [this](const SignOfLife& sign) {
+                    signs.push_back({sign, sign.longest ? sign.longest->property_name() : ""});
+                },
             .progressed =
                 [this](auto done_now, auto most_now, auto) {
                     done = done_now;
@@ -120,6 +124,11 @@ class Bench {
     std::vector<Asked> asked;
     std::vector<std::uint64_t> shrunk;
     std::vector<std::string> ended, ended_cases, bugs, named;
+    struct Sign {
+        SignOfLife sign;
+        std::string longest;
+    };
+    std::vector<Sign> signs;
     std::int64_t done = 0, most = 0;
 };
 

@@ -170,6 +170,11 @@ ordered_json json_of_verdict(const RowRecord& record, bool has_parts) {
     }
     if (record.refused > 0) object["refused"] = record.refused;
     if (record.cut_of > 0) object["cut_of"] = record.cut_of;
+    if (record.cut_short) object["cut_short"] = true;
+    if (record.thin_of > 0) {
+        object["thin"] = true;
+        object["at_least"] = record.thin_of;
+    }
     if (record.found_at) object["found_at"] = *record.found_at;
     if (record.exhaustive) object["exhaustive"] = object_of(*record.exhaustive);
     if (record.verdict == Verdict::passed && record.coverage.problems() > 0)
@@ -254,6 +259,8 @@ RowRecord record_from(const ordered_json& line) {
                      .passed = count_of(line.value("passed", ordered_json(0))),
                      .refused = count_of(line.value("refused", ordered_json(0))),
                      .cut_of = count_of(line.value("cut_of", ordered_json(0))),
+                     .cut_short = line.value("cut_short", false),
+                     .thin_of = count_of(line.value("at_least", ordered_json(0))),
                      .skips = line.value("skips", std::map<std::string, std::int64_t>()),
                      .seconds = line.value("seconds", 0.0),
                      .found_at = {},

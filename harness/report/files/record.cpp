@@ -172,6 +172,8 @@ RowRecord record_of(const RowResult& result, const std::string& program) {
                      .passed = result.passed,
                      .refused = result.refused,
                      .cut_of = result.cut_of,
+                     .cut_short = result.cut_short,
+                     .thin_of = result.thin_of,
                      .skips = result.skips,
                      .seconds = result.seconds,
                      .found_at = result.found_at,

@@ -32,6 +32,8 @@ struct RowRecord {
     bool known = false;
     std::int64_t cases = 0, passed = 0, refused = 0;
     std::int64_t cut_of = 0;                    ///< the cases it was to run, where time ran out
+    bool cut_short = false;                     ///< by time or a signal, before all its cases
+    std::int64_t thin_of = 0;                   ///< passed fewer than these, which it was due
     std::map<std::string, std::int64_t> skips;  ///< cases by reason
     double seconds = 0.0;
     std::optional<std::int64_t> found_at;  ///< index of the case that failed or errored

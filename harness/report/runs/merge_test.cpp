@@ -286,6 +286,27 @@ TEST_CASE("files that can't be put together are refused") {
     CHECK(merge({file_of({one}, {0, 2}), strict}).missing.size() >= 2);
 }
 
+TEST_CASE("a row is thin as long as its cases of all files are few, and stays cut short") {
+    RowResult thin = result_of("plain", "repeatable", Verdict::passed);
+    thin.thin_of = 50;
+    thin.cut_short = true;
+    const std::string line = json_of_verdict(record_of(thin, "gradverify")).dump();
+    CHECK(contains(line, R"("cut_short":true,"thin":true,"at_least":50)"));
+    const RowResult whole = result_of("plain", "repeatable", Verdict::passed);
+    CHECK_FALSE(contains(json_of_verdict(record_of(whole, "gradverify")).dump(), "thin"));
+    const auto merged = [&](const std::vector<RowResult>& results) {
+        std::vector<ResultFile> files;
+        for (const RowResult& result : results)
+            files.push_back(file_of({result}, {}, true, files.size()));
+        return merge(files).records.front();
+    };
+    CHECK(merged({thin}).thin_of == 50);
+    CHECK(merged({thin, whole}).thin_of == 50);
+    CHECK(merged({thin, whole}).cut_short);
+    CHECK(merged({whole, thin, thin}).thin_of == 0);
+    CHECK_FALSE(merged({whole}).cut_short);
+}
+
 TEST_CASE("a run is held against an earlier one") {
     const RowResult passed = result_of("plain", "repeatable", Verdict::passed),
                     bounded = result_of("plain", "stays_in_bounds", Verdict::passed);

@@ -161,7 +161,10 @@ void add_parts(RowRecord& sum, const RowRecord& other) {
     // A part that was not cut ran all that it was to run.
     const auto asked = [](const RowRecord& part) { return std::max(part.cut_of, part.cases); };
     if (sum.cut_of + other.cut_of > 0) sum.cut_of = asked(sum) + asked(other);
+    sum.cut_short |= other.cut_short;
     sum.cases += other.cases;
+    sum.thin_of = std::max(sum.thin_of, other.thin_of);
+    if (sum.cases >= sum.thin_of) sum.thin_of = 0;
     sum.passed += other.passed;
     sum.refused += other.refused;
     sum.seconds += other.seconds;

@@ -48,4 +48,16 @@ std::string Progress::print() const {
     return text;
 }
 
+std::string print(const SignOfLife& sign) {
+    std::string text = fmt::format("{}: {} cases, {} of {} rows have all of theirs, {} failed",
+                                   in_minutes(sign.seconds), print_grouped(sign.cases),
+                                   print_grouped(sign.rows_with_all), print_grouped(sign.rows),
+                                   sign.failed == 0 ? "none" : print_grouped(sign.failed));
+    if (!sign.longest) return text;
+    const Row& row = *sign.longest;
+    text += fmt::format("; {}: {}, {} on {}", sign.is_shrinking ? "shrinking" : "longest now",
+                        row.kernel->name, row.property->name, row.device);
+    return sign.is_shrinking ? text : text + ", " + in_minutes(sign.longest_seconds);
+}
+
 }  // namespace gradverify

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "harness/testing/results.hpp"
+
 using gradverify::Progress;
 
 TEST_CASE("progress has a rate and the time that is left, of what ends the run first") {
@@ -18,4 +20,19 @@ TEST_CASE("progress has a rate and the time that is left, of what ends the run f
           "100 cases, 50 a second, 10 min left");
     CHECK(Progress{.done = 0, .most = 9, .seconds = 2.0, .limit = 9002.0}.print() ==
           "0 of 9 cases, 0 a second, 2 h 30 min left");
+}
+
+TEST_CASE("a sign of life counts cases and rows, and names what takes longest") {
+    using namespace gradverify;
+    SignOfLife sign{.seconds = 40.2, .cases = 12345, .rows_with_all = 310, .rows = 2298};
+    CHECK(print(sign) == "40 s: 12,345 cases, 310 of 2,298 rows have all of theirs, none failed");
+    const RowResult result = testing::result_of("plain", "repeatable", Verdict::passed);
+    sign.longest = &result.row;
+    sign.longest_seconds = 12.4;
+    sign.failed = 2;
+    CHECK(print(sign) ==
+          "40 s: 12,345 cases, 310 of 2,298 rows have all of theirs, 2 failed; longest now: "
+          "toy.forward/plain, repeatable on cpu, 12 s");
+    sign.is_shrinking = true;
+    CHECK(print(sign).ends_with("; shrinking: toy.forward/plain, repeatable on cpu"));
 }

@@ -178,8 +178,27 @@ std::string contiguous_lines(const std::vector<RowRecord>& records) {
     return text;
 }
 
+/// Passed rows that did not get the cases that they were due, in one line.
+std::string thin_line(const std::vector<RowRecord>& records) {
+    std::int64_t rows = 0;
+    const RowRecord* fewest = nullptr;
+    for (const RowRecord& record : records) {
+        if (record.thin_of == 0) continue;
+        ++rows;
+        if (!fewest || record.cases < fewest->cases) fewest = &record;
+    }
+    if (rows == 0) return {};
+    return wrapped(fmt::format("thin: {} row{} passed fewer cases than --at-least, the fewest {} "
+                               "of {} in {}",
+                               print_grouped(rows), rows == 1 ? "" : "s", fewest->cases,
+                               fewest->thin_of, fewest->name()),
+                   2) +
+           "\n";
+}
+
 /// Rows that had no time for all of their cases, in one line.
 std::string time_line(const std::vector<RowRecord>& records) {
+    if (std::string thin = thin_line(records); !thin.empty()) return thin;
     std::int64_t rows = 0;
     const RowRecord* fewest = nullptr;
     for (const RowRecord& record : records) {
@@ -199,14 +218,49 @@ std::string time_line(const std::vector<RowRecord>& records) {
            "\n";
 }
 
+/// Skipped for want of time, or since a signal came first.
+bool got_no_case(const RowRecord& record) {
+    return record.verdict == Verdict::skipped && record.cut_short && record.cases == 0;
+}
+
+/// A line for each, and one for all that time ran out before.
+std::string not_verified_lines(const std::vector<RowRecord>& records) {
+    std::set<std::string> begun;
+    for (const RowRecord& record : records)
+        if (!got_no_case(record)) begun.insert(record.kernel);
+    std::string text, first;
+    std::int64_t not_begun = 0;
+    for (const std::string& kernel : not_verified(records)) {
+        if (begun.contains(kernel))
+            text += "not verified: " + kernel + " has no passed row\n";
+        else if (++not_begun == 1)
+            first = kernel;
+    }
+    if (not_begun == 0) return text;
+    return text +
+           wrapped(
+               fmt::format("not verified: {}{} no case before the run ended", first,
+                           not_begun == 1 ? " had"
+                                          : fmt::format(" and {} other kernel{} had", not_begun - 1,
+                                                        not_begun == 2 ? "" : "s")),
+               2) +
+           "\n";
+}
+
 std::string lines_of_notes(const std::vector<RowRecord>& records,
                            const std::vector<std::string>& absent) {
     std::string text;
+    std::int64_t without_time = 0;
     for (const RowRecord& record : records)
-        if (record.known ||
-            (record.verdict != Verdict::passed && record.verdict != Verdict::failed))
+        if (got_no_case(record))
+            ++without_time;
+        else if (record.known ||
+                 (record.verdict != Verdict::passed && record.verdict != Verdict::failed))
             text += fmt::format("{}{}: {}: {}\n", record.known ? "known to be " : "",
                                 name_of(record.verdict), record.name(), record.message);
+    if (without_time > 0)
+        text += fmt::format("skipped: the run ended before the first case of {} row{}\n",
+                            print_grouped(without_time), without_time == 1 ? "" : "s");
     for (const RowRecord& record : records)
         if (record.refused > 0 && record.verdict == Verdict::passed)
             text += fmt::format("refused: {} of {} problems by {}\n", record.refused, record.cases,
@@ -223,8 +277,7 @@ std::string lines_of_notes(const std::vector<RowRecord>& records,
         for (const std::string& problem : record.left_out)
             left_out.insert(fmt::format("not run: {} on {}\n", record.kernel, problem));
     text += fmt::format("{}", fmt::join(left_out, ""));
-    for (const std::string& kernel : not_verified(records))
-        text += "not verified: " + kernel + " has no passed row\n";
+    text += not_verified_lines(records);
     for (const std::string& reason : absent) text += wrapped("not run, " + reason, 2) + "\n";
     return text;
 }
@@ -288,6 +341,33 @@ std::string summarize(const std::vector<std::string>& properties,
     if (counts.known > 0)
         words.push_back(fmt::format("{} of them known not to pass", counts.known));
     return text + joined(words) + "\n";
+}
+
+std::string summarize_interrupted(const std::vector<RowRecord>& records, double seconds,
+                                  std::uint64_t seed) {
+    const Counts counts = count(records);
+    std::int64_t cases = 0, without_case = 0;
+    std::string text = "\n";
+    for (const RowRecord& record : records) {
+        if (record.verdict == Verdict::passed) cases += record.cases;
+        if (got_no_case(record)) ++without_case;
+        if (record.verdict == Verdict::errored || record.verdict == Verdict::vacuous)
+            text +=
+                fmt::format("{}: {}: {}\n", name_of(record.verdict), record.name(), record.message);
+    }
+    const auto rows = [](std::int64_t count) {
+        return print_grouped(count) + (count == 1 ? " row" : " rows");
+    };
+    text +=
+        fmt::format("interrupted after {:.0f} s: {} case{} of {} passed, ", seconds,
+                    print_grouped(cases), cases == 1 ? "" : "s", rows(counts.of(Verdict::passed)));
+    text += counts.of(Verdict::failed) == 0 ? "none failed"
+                                            : rows(counts.of(Verdict::failed)) + " failed";
+    for (const Verdict verdict : {Verdict::errored, Verdict::vacuous})
+        if (counts.of(verdict) > 0)
+            text += fmt::format(", {} {}", rows(counts.of(verdict)), name_of(verdict));
+    if (without_case > 0) text += ", " + rows(without_case) + " had no case yet";
+    return text + fmt::format("; go on with --seed {}\n", seed);
 }
 
 }  // namespace gradverify

@@ -33,4 +33,8 @@ std::string summarize(const std::vector<std::string>& properties,
                       const std::vector<RowRecord>& records, const std::vector<std::string>& absent,
                       double seconds);
 
+/// The same of a run that a signal has ended, in one sentence behind the rows that are wrong.
+std::string summarize_interrupted(const std::vector<RowRecord>& records, double seconds,
+                                  std::uint64_t seed);
+
 }  // namespace gradverify

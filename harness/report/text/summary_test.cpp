@@ -61,6 +61,58 @@ TEST_CASE("rows that had no time for all of their cases are told in one line") {
               "toy.forward/plain,\n  repeatable on cpu\n") != std::string::npos);
 }
 
+TEST_CASE("passed rows that did not get their cases are thin, and told in one line") {
+    std::vector<RowResult> results(3, result_of("plain", "repeatable", Verdict::passed));
+    for (RowResult& result : results) {
+        result.cut_of = 1000;
+        result.thin_of = 100;
+    }
+    results[0].thin_of = 0;
+    results[2].cases = 19;
+    const std::string text = summary_of(results);
+    CHECK(text.find("thin: 2 rows passed fewer cases than --at-least, the fewest 19 of 100 in "
+                    "toy.forward/plain,\n  repeatable on cpu\n") != std::string::npos);
+    CHECK(text.find("time ran out") == std::string::npos);
+    CHECK(are_well(results));
+}
+
+TEST_CASE("rows and kernels that time ran out before are counted, and not listed") {
+    std::vector<RowResult> results{
+        result_of("plain", "repeatable", Verdict::skipped, "time"),
+        result_of("tree_reduction", "repeatable", Verdict::skipped, "time"),
+        result_of("tree_reduction", "stays_in_bounds", Verdict::skipped, "time")};
+    for (RowResult& result : results) result.cut_short = true;
+    const std::string text = summary_of(results);
+    CHECK(text.find("skipped: the run ended before the first case of 3 rows\n"
+                    "not verified: toy.forward/plain and 1 other kernel had no case before the "
+                    "run ended\n") != std::string::npos);
+    CHECK_FALSE(are_well(results));
+    results[2] = result_of("tree_reduction", "stays_in_bounds", Verdict::skipped, "no partner");
+    CHECK(summary_of(results).find("skipped: toy.forward/tree_reduction, stays_in_bounds on cpu: "
+                                   "no partner\nskipped: the run ended before the first case of 2 "
+                                   "rows\nnot verified: toy.forward/tree_reduction has no passed "
+                                   "row\nnot verified: toy.forward/plain had no case before the "
+                                   "run ended\n") != std::string::npos);
+}
+
+TEST_CASE("an interrupted run is summed up in one sentence, behind what is wrong") {
+    const auto told = [](const std::vector<RowResult>& results) {
+        return summarize_interrupted(records_of(results, "gradverify"), 6.4, 7);
+    };
+    std::vector<RowResult> results(2, result_of("plain", "repeatable", Verdict::passed));
+    CHECK(told(results) ==
+          "\ninterrupted after 6 s: 40 cases of 2 rows passed, none failed; go on "
+          "with --seed 7\n");
+    results.push_back(result_of("plain", "stays_in_bounds", Verdict::skipped, "interrupted"));
+    results.back().cut_short = true;
+    results.push_back(failure_of("plain", "stays_in_bounds", Outcome::failed("differs")));
+    results.push_back(result_of("plain", "repeatable", Verdict::errored, "no memory"));
+    CHECK(told(results) ==
+          "\nerrored: toy.forward/plain, repeatable on cpu: no memory\n"
+          "interrupted after 6 s: 40 cases of 2 rows passed, 1 row failed, 1 row errored, 1 row "
+          "had no case yet; go on with --seed 7\n");
+}
+
 TEST_CASE("a summary has a table for each device, what is not passed, and the counts") {
     CHECK(summary_of(mixed_results(), {"for another device: toy.grad_x/fast"}, 2.25) ==
           R"(
