@@ -7,11 +7,14 @@ include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/gradverify)
 set(headers ${CMAKE_INSTALL_INCLUDEDIR}/gradverify)
 
-foreach(part options simt harness properties reference main rewrite)
+get_property(chosen GLOBAL PROPERTY gradverify_chosen)
+list(TRANSFORM chosen PREPEND reference_)
+set(installed)
+foreach(part options simt harness properties reference main rewrite ${chosen})
     set_target_properties(gradverify_${part} PROPERTIES EXPORT_NAME ${part})
+    list(APPEND installed gradverify_${part})
 endforeach()
-install(TARGETS gradverify_options gradverify_simt gradverify_harness gradverify_properties
-        gradverify_reference gradverify_main gradverify_rewrite
+install(TARGETS ${installed}
     EXPORT gradverify-targets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/gradverify
