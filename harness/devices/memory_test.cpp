@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "harness/devices/arena.hpp"
-#include "harness/simt/faults/source_line.hpp"
+#include "harness/simt/runtime/source_line.hpp"
 #include "harness/testing/launchers.hpp"
 #include "harness/testing/made_operator.hpp"
 

@@ -93,11 +93,11 @@ gradverify_simt_forwards(curand_kernel.h
     curand_normal.h
     curand_philox4x32_x.h
     curand_uniform.h)
-gradverify_simt_forwards(gradverify_simt/mma.hpp mma.h)
+gradverify_simt_forwards(gradverify_simt/wmma.hpp mma.h)
 gradverify_simt_forwards(nvtx3/nvToolsExt.h nvToolsExt.h nvtx3/nvToolsExtCudaRt.h)
 
 # What runs on cuda only is declared (gradverify_simt/cuda_only.hpp).
-gradverify_simt_forwards(gradverify_simt/cub_device.hpp
+gradverify_simt_forwards(gradverify_libraries/cub_device.hpp
     cub/device/device_adjacent_difference.cuh
     cub/device/device_for.cuh
     cub/device/device_histogram.cuh
@@ -119,7 +119,7 @@ gradverify_simt_forwards(gradverify_simt/libcudacxx.hpp
     cuda/barrier
     cuda/pipeline
     cuda/ptx)
-gradverify_simt_forwards(gradverify_simt/thrust.hpp
+gradverify_simt_forwards(gradverify_libraries/thrust.hpp
     thrust/binary_search.h
     thrust/copy.h
     thrust/count.h

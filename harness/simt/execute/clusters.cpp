@@ -8,8 +8,8 @@
 
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/faults/source_line.hpp"
-#include "harness/simt/ptx/bulk_copies.hpp"
+#include "harness/simt/runtime/source_line.hpp"
+#include "harness/simt/ptx/bulk.hpp"
 #include "harness/simt/races/detector.hpp"
 
 namespace gradverify::simt {

@@ -7,7 +7,7 @@
 
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/ptx/mbarriers.hpp"
+#include "harness/simt/ptx/mbarrier.hpp"
 #include "harness/simt/races/findings.hpp"
 
 namespace gradverify::simt {

@@ -5,7 +5,7 @@
 
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/faults/source_line.hpp"
+#include "harness/simt/runtime/source_line.hpp"
 #include "harness/simt/races/detector.hpp"
 
 namespace gradverify::simt {

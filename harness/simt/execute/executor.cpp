@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "gradverify_simt/runtime.hpp"
-#include "harness/simt/faults/source_line.hpp"
-#include "harness/simt/ptx/async_copies.hpp"
-#include "harness/simt/ptx/bulk_copies.hpp"
-#include "harness/simt/ptx/warpgroup_products.hpp"
+#include "harness/simt/runtime/source_line.hpp"
+#include "harness/simt/ptx/cp_async.hpp"
+#include "harness/simt/ptx/bulk.hpp"
+#include "harness/simt/ptx/wgmma.hpp"
 #include "harness/simt/races/detector.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
 #include "harness/simt/runtime/device_memory.hpp"

@@ -10,7 +10,7 @@
 #include "gradverify_simt/atomics.hpp"
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/ptx/bulk_copies.hpp"
+#include "harness/simt/ptx/bulk.hpp"
 #include "harness/simt/races/detector.hpp"
 
 namespace gradverify::simt {

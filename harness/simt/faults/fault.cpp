@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/faults/source_line.hpp"
+#include "harness/simt/runtime/source_line.hpp"
 #include "harness/simt/races/findings.hpp"
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/mapping.hpp"

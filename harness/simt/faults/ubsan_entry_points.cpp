@@ -12,7 +12,7 @@
 
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/faults/source_line.hpp"
+#include "harness/simt/runtime/source_line.hpp"
 #include "harness/simt/races/findings.hpp"
 
 namespace gradverify::simt {

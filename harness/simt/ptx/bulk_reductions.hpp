@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gradverify_simt/ptx/bulk_copies.hpp"
+#include "gradverify_simt/ptx/bulk.hpp"
 
 namespace gradverify::simt {
 

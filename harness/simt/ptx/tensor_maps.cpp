@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gradverify_simt/ptx/tensor_copies.hpp"
+#include "gradverify_simt/ptx/tensor.hpp"
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/races/detector.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/faults/source_line.hpp"
+#include "harness/simt/runtime/source_line.hpp"
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "harness/simt/rewrite/ptx.hpp"
+#include "harness/simt/rewrite/ptx/ptx.hpp"
 #include "harness/simt/rewrite/rewrite.hpp"
 #include "harness/simt/rewrite/stream.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "harness/simt/faults/source_line.hpp"
+#include "harness/simt/runtime/source_line.hpp"
 
 /// What a cudaStream_t of the CPU device points to.
 struct CUstream_st {

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# What harness/CMakeLists.txt and the project's own decide, when the CPU device is built by itself.
+option(GRADVERIFY_BUILD_TESTS "Build the tests" ON)
+option(GRADVERIFY_UNITY_BUILD "Compile the files of a folder as one" ON)
+set(GRADVERIFY_NVCC "" CACHE INTERNAL "nvcc; empty without the device cuda")
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+add_compile_options(-Wall -Wextra -Wshadow -Wno-missing-field-initializers)
+include(../cmake/GradverifyKernels.cmake)
+enable_testing()
