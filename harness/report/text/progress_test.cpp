@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "harness/testing/results.hpp"
+#include "harness/testing/made_results.hpp"
 
 using gradverify::Progress;
 
