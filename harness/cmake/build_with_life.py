@@ -9,6 +9,7 @@ passed on. Exits as the command does.
 import os
 import pathlib
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -41,13 +42,13 @@ def longest_step(root):
         return None
     oldest = min(steps, key=lambda pid: processes[pid][2])
     try:
-        words = pathlib.Path(f"/proc/{oldest}/cmdline").read_text().replace("\0", " ").split()
+        words = pathlib.Path(f"/proc/{oldest}/cmdline").read_text().split("\0")
+        words = shlex.split(words[2]) if words[1:2] == ["-c"] else words
         up = float(pathlib.Path("/proc/uptime").read_text().split()[0])
-    except OSError:
-        return None
-    made = [after for word, after in zip(words, words[1:]) if word == "-o"]
-    made += [word for word in words if re.search(r"\.(cpp|cxx|cu)$", word)]
-    name = pathlib.Path(made[0]).name if made else words[-1]
+    except (OSError, ValueError):
+        return None  # it has ended
+    made = [word for word in words if re.search(r"\.(cpp|cxx|hxx|cu)$", word)]
+    name = pathlib.Path(made[-1] if made else words[0]).name if words else "a step"
     return up - processes[oldest][2] / os.sysconf("SC_CLK_TCK"), name
 
 

@@ -53,7 +53,7 @@ TEST_CASE("a build says what it leaves out of a name, and how that is built") {
         "that means");
     CHECK(registry.why_left_out("conv.forward/wgmma_f16") ==
           "; this build leaves out the kernels of kernels/fast/conv, and `./run verify "
-          "conv.forward/wgmma_f16` builds what that means");
+          "'conv.forward/wgmma_f16'` builds what that means");
     CHECK(registry.all_left_out().starts_with(
         "Not verified, as this build leaves it out: rms_norm, rope, fast/conv. "));
 }
