@@ -160,7 +160,6 @@ std::vector<u64> want_of_blocks(const std::vector<Operands>& operands) {
     [[maybe_unused]] const bool FORM_NAME(is_added_, __LINE__) = ::conformance::add( \
         GRADVERIFY_UNIT_DEVICE,                                                      \
         {TEXT, INPUTS, BITS, RUN, WANT, BITS == 64, ::conformance::Needs::NEEDS, WANT_ALL});
-#define FORM_TYPE(...) __VA_ARGS__
 // The last arguments are the body of `u64 apply(Block& block)`.
 #define BODY(...)                                                             \
     struct FORM_NAME(Form, __LINE__) {                                        \

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/simt/tests/conformance/oracle.hpp"
+
 namespace conformance {
 
 struct Operands {
@@ -25,6 +27,8 @@ struct Form {
     Needs needs = Needs::any;
     /// What plain C++ says of all operands at once, where lanes work together; may be null.
     std::vector<std::uint64_t> (*want_all)(const std::vector<Operands>& operands) = nullptr;
+    /// What the instruction's operands are, where the oracle says what it gives; may be null.
+    Arguments (*arguments)(std::uint64_t a, std::uint64_t b, std::uint64_t c) = nullptr;
 };
 /// By text.
 const std::map<std::string, Form>& forms_of(const std::string& device);
@@ -128,20 +132,27 @@ using reg_l = u64;
 
 #define FORM_PASTE(A, B) A##B
 #define FORM_NAME(A, B) FORM_PASTE(A, B)
-// One form a line. The last argument is what plain C++ says of a, b and c, or nullptr.
-#define FORM(TEXT, D, INPUTS, ASM_TEXT, WANT, ...)                                   \
-    struct FORM_NAME(Form, __LINE__) {                                               \
-        static __device__ u64 apply(u64 of_a, u64 of_b, u64 of_c) {                  \
-            [[maybe_unused]] const auto a = of_a, b = of_b, c = of_c;                \
-            FORM_NAME(reg_, D) d;                                                    \
-            asm(ASM_TEXT : "=" #D(d) : __VA_ARGS__);                                 \
-            return d;                                                                \
-        }                                                                            \
-    };                                                                               \
-    [[maybe_unused]] const bool FORM_NAME(is_added_, __LINE__) = ::conformance::add( \
-        GRADVERIFY_UNIT_DEVICE, {TEXT, INPUTS, int(8 * sizeof(FORM_NAME(reg_, D))),  \
-                                 &run<FORM_NAME(Form, __LINE__)>, WANT});
-// Without a comma outside of brackets, as it is an argument of FORM.
+// The oracle says what TEXT gives for the operands in brackets; a, b and c are the drawn numbers.
+#define FORM_OF(...) FORM_NUMBERED(__COUNTER__, __VA_ARGS__)
+#define FORM_NUMBERED(N, TEXT, D, INPUTS, ASM_TEXT, ARGUMENTS, ...)                                \
+    struct FORM_NAME(Numbered, N) {                                                                \
+        static __device__ u64 apply([[maybe_unused]] u64 a, [[maybe_unused]] u64 b,                \
+                                    [[maybe_unused]] u64 c) {                                      \
+            FORM_NAME(reg_, D) d;                                                                  \
+            asm(ASM_TEXT : "=" #D(d) : __VA_ARGS__);                                               \
+            return d;                                                                              \
+        }                                                                                          \
+        static Arguments arguments([[maybe_unused]] u64 a, [[maybe_unused]] u64 b,                 \
+                                   [[maybe_unused]] u64 c) {                                       \
+            return {FORM_TYPE ARGUMENTS};                                                          \
+        }                                                                                          \
+    };                                                                                             \
+    [[maybe_unused]] const bool FORM_NAME(is_added_numbered_, N) = ::conformance::add(             \
+        GRADVERIFY_UNIT_DEVICE,                                                                    \
+        {TEXT, INPUTS, int(8 * sizeof(FORM_NAME(reg_, D))), &run<FORM_NAME(Numbered, N)>, nullptr, \
+         false, ::conformance::Needs::any, nullptr, &FORM_NAME(Numbered, N)::arguments});
+#define FORM_TYPE(...) __VA_ARGS__
+// Without a comma outside of brackets, as it is an argument of a form.
 #define WANT(...)                             \
     [](Operands of) -> u64 {                  \
         [[maybe_unused]] const u64 a = of.a;  \
@@ -149,11 +160,30 @@ using reg_l = u64;
         [[maybe_unused]] const u64 c = of.c;  \
         return static_cast<u64>(__VA_ARGS__); \
     }
-#define FORM1(TEXT, D, A, W) FORM(TEXT, D, #A, TEXT " %0, %1;", W, #A(FORM_NAME(reg_, A)(a)))
-#define FORM2(TEXT, D, A, B, W)                                             \
-    FORM(TEXT, D, #A #B, TEXT " %0, %1, %2;", W, #A(FORM_NAME(reg_, A)(a)), \
-         #B(FORM_NAME(reg_, B)(b)))
-#define FORM3(TEXT, D, A, B, C, W)                                                 \
-    FORM(TEXT, D, #A #B #C, TEXT " %0, %1, %2, %3;", W, #A(FORM_NAME(reg_, A)(a)), \
-         #B(FORM_NAME(reg_, B)(b)), #C(FORM_NAME(reg_, C)(c)))
+// Operands are X and Y in registers of kinds A and B.
+#define FORM1_OF(TEXT, D, ASM_TEXT, A, X) \
+    FORM_OF(TEXT, D, #A, ASM_TEXT, (FORM_NAME(reg_, A)(X)), #A(FORM_NAME(reg_, A)(X)))
+#define FORM2_OF(TEXT, D, ASM_TEXT, A, X, B, Y)                                       \
+    FORM_OF(TEXT, D, #A #B, ASM_TEXT, (FORM_NAME(reg_, A)(X), FORM_NAME(reg_, B)(Y)), \
+            #A(FORM_NAME(reg_, A)(X)), #B(FORM_NAME(reg_, B)(Y)))
+#define FORM3_OF(TEXT, D, ASM_TEXT, A, B, C)                                       \
+    FORM_OF(TEXT, D, #A #B #C, ASM_TEXT,                                           \
+            (FORM_NAME(reg_, A)(a), FORM_NAME(reg_, B)(b), FORM_NAME(reg_, C)(c)), \
+            #A(FORM_NAME(reg_, A)(a)), #B(FORM_NAME(reg_, B)(b)), #C(FORM_NAME(reg_, C)(c)))
+// Rows of a table: registers' kinds, and opcodes that have them.
+#define FORMS1(D, A, ...) EACH(EACH1, (D, A), __VA_ARGS__)
+#define FORMS2(D, A, B, ...) EACH(EACH2, (D, A, B), __VA_ARGS__)
+#define FORMS3(D, A, B, C, ...) EACH(EACH3, (D, A, B, C), __VA_ARGS__)
+#define EACH1(TEXT, D, A) FORM1_OF(TEXT, D, TEXT " %0, %1;", A, a)
+#define EACH2(TEXT, D, A, B) FORM2_OF(TEXT, D, TEXT " %0, %1, %2;", A, a, B, b)
+#define EACH3(TEXT, D, A, B, C) FORM3_OF(TEXT, D, TEXT " %0, %1, %2, %3;", A, B, C)
+// EACH(M, (X, Y), A, B): M(A, X, Y) M(B, X, Y).
+#define EACH(M, MORE, ...) EACH_4(EACH_4(EACH_4(EACH_STEP(M, MORE, __VA_ARGS__))))
+#define EACH_4(...) EACH_0(EACH_0(EACH_0(EACH_0(__VA_ARGS__))))
+#define EACH_0(...) __VA_ARGS__
+#define EACH_STEP(M, MORE, A, ...) \
+    EACH_CALL(M, A, FORM_TYPE MORE) __VA_OPT__(EACH_AGAIN EACH_NONE(M, MORE, __VA_ARGS__))
+#define EACH_CALL(M, ...) M(__VA_ARGS__)
+#define EACH_AGAIN() EACH_STEP
+#define EACH_NONE ()
 #endif

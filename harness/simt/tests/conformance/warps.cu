@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a warp's lanes do together, on each lane's own operands: shuffles, votes, matches,
 // reductions and the products of mma.sync, of small integers, whose sums are exact in every order.
-#include "harness/simt/tests/conformance/forms.hpp"
+#include "harness/simt/tests/conformance/blocks.hpp"
 
 namespace conformance {
 namespace {
 
 /// Any bits: integers of 8, 4 and 1 bits, and their sums.
 struct any_bits {
-    static __device__ u32 draw(u64 x) { return u32(x); }
+    static __host__ __device__ u32 draw(u64 x) { return u32(x); }
 };
 /// The bits of -1, 0 and 1 in a float of so many bits.
 template <int bits, u32 one>
 struct small_float {
-    static __device__ u32 draw(u64 x) {
+    static __host__ __device__ u32 draw(u64 x) {
         u32 all = 0;
         for (int at = 0; at < 32; at += bits, x >>= 2) {
             const u32 sign = (x & 1) != 0 ? u32(1) << (bits - 1) : 0;
@@ -36,19 +36,44 @@ using e4m3 = small_float<8, 0x38>;
 using e5m2 = small_float<8, 0x3c>;
 
 template <class Type, int count>
-__device__ void fill(u32 (&registers)[count], u64 x) {
+__host__ __device__ void fill(u32 (&registers)[count], u64 x) {
     for (int i = 0; i < count; ++i) registers[i] = Type::draw(mixed(x + u64(i) * 0x9e3779b9u));
 }
 template <int count>
-__device__ void fill(double (&registers)[count], u64 x) {
+__host__ __device__ void fill(double (&registers)[count], u64 x) {
     for (int i = 0; i < count; ++i) registers[i] = int(mixed(x + u64(i)) % 9) - 4;
 }
 template <class T, int count>
-__device__ u64 digest(const T (&registers)[count]) {
+__host__ __device__ u64 digest(const T (&registers)[count]) {
     u64 all = 0;
     for (int i = 0; i < count; ++i)
         all = mixed(all * 3 + (sizeof(T) == 8 ? u64(s64(registers[i])) : u64(registers[i])));
     return all;
+}
+
+template <class T, int count>
+std::vector<u64> bits_of(const T (&registers)[count]) {
+    std::vector<u64> bits(count);
+    for (int i = 0; i < count; ++i) std::memcpy(&bits[i], &registers[i], sizeof(T));
+    return bits;
+}
+template <class Form>
+std::vector<u64> want_of_products(const std::vector<Operands>& operands) {
+    std::vector<u64> want;
+    for (std::size_t warp = 0; warp < operands.size(); warp += 32) {
+        Fragments d, a, b;
+        for (std::size_t i = warp; i < warp + 32; ++i) {
+            const auto all = Form::filled(operands[i].a, operands[i].b, operands[i].c);
+            d.push_back(bits_of(all.d)), a.push_back(bits_of(all.a)), b.push_back(bits_of(all.b));
+        }
+        for (const std::vector<u64>& bits : product_of(Form::text, a, b, d)) {
+            typename Form::Registers all;
+            for (std::size_t i = 0; i < bits.size(); ++i)
+                std::memcpy(&all.d[i], &bits[i], sizeof all.d[i]);
+            want.push_back(digest(all.d));
+        }
+    }
+    return want;
 }
 
 // D, A and B have so many registers; C is D before.
@@ -65,22 +90,30 @@ __device__ u64 digest(const T (&registers)[count]) {
 #define IN_2(C, X) C(X[0]), C(X[1])
 #define IN_4(C, X) IN_2(C, X), C(X[2]), C(X[3])
 #define IN_8(C, X) IN_4(C, X), C(X[4]), C(X[5]), C(X[6]), C(X[7])
-#define MMA_OF(TEXT, R, CONSTRAINT, ND, NA, NB, FILL_D, FILL_A, FILL_B)              \
-    struct FORM_NAME(Form, __LINE__) {                                               \
-        static __device__ u64 apply(u64 of_a, u64 of_b, u64 of_c) {                  \
-            R d[ND], a[NA], b[NB];                                                   \
-            FILL_A(a, of_a);                                                         \
-            FILL_B(b, of_b);                                                         \
-            FILL_D(d, of_c);                                                         \
-            asm volatile("mma.sync.aligned." TEXT " " REGISTERS_##ND##_##NA##_##NB   \
-                         : OUT_##ND(CONSTRAINT)                                      \
-                         : IN_##NA(CONSTRAINT, a), IN_##NB(CONSTRAINT, b));          \
-            return digest(d);                                                        \
-        }                                                                            \
-    };                                                                               \
-    [[maybe_unused]] const bool FORM_NAME(is_added_, __LINE__) = ::conformance::add( \
-        GRADVERIFY_UNIT_DEVICE,                                                      \
-        {"mma.sync.aligned." TEXT, "lll", 64, &run<FORM_NAME(Form, __LINE__)>, nullptr, true});
+#define MMA_OF(TEXT, R, CONSTRAINT, ND, NA, NB, FILL_D, FILL_A, FILL_B)                            \
+    struct FORM_NAME(Form, __LINE__) {                                                             \
+        static constexpr const char* text = "mma.sync.aligned." TEXT;                              \
+        struct Registers {                                                                         \
+            R d[ND], a[NA], b[NB];                                                                 \
+        };                                                                                         \
+        static __host__ __device__ Registers filled(u64 of_a, u64 of_b, u64 of_c) {                \
+            Registers all;                                                                         \
+            FILL_A(all.a, of_a);                                                                   \
+            FILL_B(all.b, of_b);                                                                   \
+            FILL_D(all.d, of_c);                                                                   \
+            return all;                                                                            \
+        }                                                                                          \
+        static __device__ u64 apply(u64 of_a, u64 of_b, u64 of_c) {                                \
+            Registers all = filled(of_a, of_b, of_c);                                              \
+            R(&d)[ND] = all.d, (&a)[NA] = all.a, (&b)[NB] = all.b;                                 \
+            asm volatile("mma.sync.aligned." TEXT " " REGISTERS_##ND##_##NA##_##NB                 \
+                         : OUT_##ND(CONSTRAINT)                                                    \
+                         : IN_##NA(CONSTRAINT, a), IN_##NB(CONSTRAINT, b));                        \
+            return digest(d);                                                                      \
+        }                                                                                          \
+    };                                                                                             \
+    ADD_FORM(FORM_NAME(Form, __LINE__)::text, "lll", 64, &run<FORM_NAME(Form, __LINE__)>, nullptr, \
+             any, &want_of_products<FORM_NAME(Form, __LINE__)>)
 #define MMA(TEXT, ND, NA, NB, D, A, B) MMA_OF(TEXT, u32, "r", ND, NA, NB, fill<D>, fill<A>, fill<B>)
 #define MMA_OF_DOUBLES(SHAPE, ND, NA, NB) \
     MMA_OF(SHAPE ".row.col.f64.f64.f64.f64", double, "d", ND, NA, NB, fill, fill, fill)
@@ -124,33 +157,41 @@ MMA_OF_DOUBLES("m16n8k4", 4, 2, 1)
 MMA_OF_DOUBLES("m16n8k8", 4, 4, 2)
 MMA_OF_DOUBLES("m16n8k16", 4, 8, 4)
 
-FORM("shfl.sync.up.b32", r, "rr", "shfl.sync.up.b32 %0, %1, %2, 0, -1;", nullptr, "r"(reg_r(a)), "r"(reg_r(5)))
-FORM("shfl.sync.down.b32", r, "rr", "shfl.sync.down.b32 %0, %1, %2, 0x1f, -1;", nullptr, "r"(reg_r(a)), "r"(reg_r(3)))
-FORM("shfl.sync.bfly.b32", r, "rr", "shfl.sync.bfly.b32 %0, %1, %2, 0x1f, -1;", nullptr, "r"(reg_r(a)), "r"(reg_r(b)))
-FORM("shfl.sync.idx.b32", r, "rr", "shfl.sync.idx.b32 %0, %1, %2, 0x1f, -1;", nullptr, "r"(reg_r(a)), "r"(reg_r(b)))
-FORM("shfl.sync.idx.b32 within 8 lanes", r, "rr", "shfl.sync.idx.b32 %0, %1, %2, 0x1807, -1;", nullptr, "r"(reg_r(a)), "r"(reg_r(b)))
-FORM("shfl.sync.up.b32 d|p", r, "rr", "{ .reg .pred p; shfl.sync.up.b32 %0|p, %1, %2, 0x1803, -1; @!p add.u32 %0, %0, 77; }", nullptr, "r"(reg_r(a)), "r"(reg_r(b)))
-FORM("shfl.sync.down.b32 d|p", r, "rr", "{ .reg .pred p; shfl.sync.down.b32 %0|p, %1, %2, 0x100f, -1; @!p add.u32 %0, %0, 77; }", nullptr, "r"(reg_r(a)), "r"(reg_r(b)))
-FORM("shfl.sync.bfly.b32 d|p", r, "rr", "{ .reg .pred p; shfl.sync.bfly.b32 %0|p, %1, %2, 0x1003, -1; @!p add.u32 %0, %0, 77; }", nullptr, "r"(reg_r(a)), "r"(reg_r(b)))
-FORM("vote.sync.all.pred", r, "r", "{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.all.pred p, p, -1; selp.u32 %0, 1, 0, p; }", nullptr, "r"(reg_r(a)))
-FORM("vote.sync.any.pred", r, "r", "{ .reg .pred p; setp.eq.u32 p, %1, 5; vote.sync.any.pred p, p, -1; selp.u32 %0, 1, 0, p; }", nullptr, "r"(reg_r(a)))
-FORM("vote.sync.uni.pred", r, "r", "{ .reg .pred p; setp.eq.u32 p, %1, 5; vote.sync.uni.pred p, p, -1; selp.u32 %0, 1, 0, p; }", nullptr, "r"(reg_r(a)))
-FORM("vote.sync.ballot.b32", r, "r", "{ .reg .pred p; setp.gt.u32 p, %1, 99; vote.sync.ballot.b32 %0, p, -1; }", nullptr, "r"(reg_r(a)))
-FORM("match.any.sync.b32", r, "r", "match.any.sync.b32 %0, %1, -1;", nullptr, "r"(reg_r(a % 8)))
-FORM("match.any.sync.b64", r, "l", "match.any.sync.b64 %0, %1, -1;", nullptr, "l"(reg_l(a << 33)))
-FORM("match.all.sync.b32 d|p", r, "r", "{ .reg .pred p; match.all.sync.b32 %0|p, %1, -1; @p add.u32 %0, %0, 5; }", nullptr, "r"(reg_r(a >> 31)))
-FORM("redux.sync.add.u32", r, "r", "redux.sync.add.u32 %0, %1, -1;", nullptr, "r"(reg_r(a)))
-FORM("redux.sync.add.s32", r, "r", "redux.sync.add.s32 %0, %1, -1;", nullptr, "r"(reg_r(a)))
-FORM("redux.sync.min.u32", r, "r", "redux.sync.min.u32 %0, %1, -1;", nullptr, "r"(reg_r(a)))
-FORM("redux.sync.min.s32", r, "r", "redux.sync.min.s32 %0, %1, -1;", nullptr, "r"(reg_r(a)))
-FORM("redux.sync.max.u32", r, "r", "redux.sync.max.u32 %0, %1, -1;", nullptr, "r"(reg_r(a)))
-FORM("redux.sync.max.s32", r, "r", "redux.sync.max.s32 %0, %1, -1;", nullptr, "r"(reg_r(a)))
-FORM("redux.sync.and.b32", r, "r", "redux.sync.and.b32 %0, %1, -1;", nullptr, "r"(reg_r(a | b)))
-FORM("redux.sync.or.b32", r, "r", "redux.sync.or.b32 %0, %1, -1;", nullptr, "r"(reg_r(a & b & c)))
-FORM("redux.sync.xor.b32", r, "r", "redux.sync.xor.b32 %0, %1, -1;", nullptr, "r"(reg_r(a)))
-FORM("movmatrix.sync.aligned.m8n8.trans.b16", r, "r", "movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;", nullptr, "r"(reg_r(a)))
-FORM("elect.sync", r, "r", "{ .reg .pred p; .reg .b32 l; elect.sync l|p, -1; selp.u32 %0, %1, l, p; }", nullptr, "r"(reg_r(a)))
-FORM("activemask.b32", r, "r", "{ .reg .b32 m; activemask.b32 m; xor.b32 %0, %1, m; }", nullptr, "r"(reg_r(a)))
+// The last operands of a shuffle are numbers in the text.
+#define SHFL(MODE, B, C) SHFL_OF(MODE ".b32", B, C, "shfl.sync." MODE ".b32 %0, %1, %2, " #C ", -1;")
+#define SHFL_OF(TEXT, B, C, ASM_TEXT) FORM_OF("shfl.sync." TEXT, r, "rr", ASM_TEXT, (reg_r(a), reg_r(B), C), "r"(reg_r(a)), "r"(reg_r(B)))
+#define SHFL_WITH_P(MODE, C) \
+    SHFL_OF(MODE ".b32 d|p", b, C, "{ .reg .pred p; shfl.sync." MODE ".b32 %0|p, %1, %2, " #C ", -1; @!p add.u32 %0, %0, 77; }")
+SHFL("up", 5, 0)
+SHFL("down", 3, 0x1f)
+SHFL("bfly", b, 0x1f)
+SHFL("idx", b, 0x1f)
+SHFL_OF("idx.b32 within 8 lanes", b, 0x1807, "shfl.sync.idx.b32 %0, %1, %2, 0x1807, -1;")
+SHFL_WITH_P("up", 0x1803)
+SHFL_WITH_P("down", 0x100f)
+SHFL_WITH_P("bfly", 0x1003)
+#define VOTE(MODE, SETP, IS_TRUE) \
+    FORM_OF("vote.sync." MODE ".pred", r, "r", "{ .reg .pred p; setp." SETP "; vote.sync." MODE ".pred p, p, -1; selp.u32 %0, 1, 0, p; }", (IS_TRUE), "r"(reg_r(a)))
+VOTE("all", "ne.u32 p, %1, 0", reg_r(a) != 0)
+VOTE("any", "eq.u32 p, %1, 5", reg_r(a) == 5)
+VOTE("uni", "eq.u32 p, %1, 5", reg_r(a) == 5)
+FORM_OF("vote.sync.ballot.b32", r, "r", "{ .reg .pred p; setp.gt.u32 p, %1, 99; vote.sync.ballot.b32 %0, p, -1; }", (reg_r(a) > 99), "r"(reg_r(a)))
+#define TOGETHER(TEXT, C, X) FORM1_OF(TEXT, r, TEXT " %0, %1, -1;", C, X)
+TOGETHER("match.any.sync.b32", r, a % 8)
+TOGETHER("match.any.sync.b64", l, a << 33)
+FORM1_OF("match.all.sync.b32 d|p", r, "{ .reg .pred p; match.all.sync.b32 %0|p, %1, -1; @p add.u32 %0, %0, 5; }", r, a >> 31)
+TOGETHER("redux.sync.add.u32", r, a)
+TOGETHER("redux.sync.add.s32", r, a)
+TOGETHER("redux.sync.min.u32", r, a)
+TOGETHER("redux.sync.min.s32", r, a)
+TOGETHER("redux.sync.max.u32", r, a)
+TOGETHER("redux.sync.max.s32", r, a)
+TOGETHER("redux.sync.and.b32", r, a | b)
+TOGETHER("redux.sync.or.b32", r, a & b & c)
+TOGETHER("redux.sync.xor.b32", r, a)
+FORMS1(r, r, "movmatrix.sync.aligned.m8n8.trans.b16")
+FORM1_OF("elect.sync", r, "{ .reg .pred p; .reg .b32 l; elect.sync l|p, -1; selp.u32 %0, %1, l, p; }", r, a)
+FORM1_OF("activemask.b32", r, "{ .reg .b32 m; activemask.b32 m; xor.b32 %0, %1, m; }", r, a)
 // clang-format on
 
 }  // namespace
