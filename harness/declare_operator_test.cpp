@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "harness/testing/declarations.hpp"
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
+#include "harness/testing/small_declarations.hpp"
 
 namespace gradverify {
 

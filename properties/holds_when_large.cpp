@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "harness/base/text.hpp"
-#include "harness/devices/compute_sanitizer.hpp"
-#include "harness/devices/large_lock.hpp"
+#include "harness/devices/large/large_lock.hpp"
+#include "harness/devices/sanitized_process.hpp"
 #include "harness/operators/copies.hpp"
 #include "properties/large/copy_times.hpp"
-#include "properties/large/plan.hpp"
+#include "properties/large/large_plan.hpp"
 #include "properties/properties.hpp"
 
 namespace gradverify {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "harness/devices/compute_sanitizer.hpp"
+#include "harness/devices/sanitized_process.hpp"
 #include "properties/tests/made_case.hpp"
 
 namespace gradverify {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/testing/declarations.hpp"
+#include "harness/testing/small_declarations.hpp"
 #include "properties/tests/made_case.hpp"
 
 namespace gradverify {

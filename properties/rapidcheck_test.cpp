@@ -8,7 +8,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 
 namespace gradverify {
 

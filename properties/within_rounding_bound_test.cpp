@@ -8,7 +8,7 @@
 
 #include "harness/declare_operator.hpp"
 #include "harness/registry/not_supported.hpp"
-#include "harness/testing/declarations.hpp"
+#include "harness/testing/small_declarations.hpp"
 #include "properties/properties.hpp"
 #include "properties/tests/made_case.hpp"
 

@@ -37,12 +37,6 @@ TEST_CASE("layer_norm of two numbers with eps 0.1 and its gradients, by hand") {
     check_near(gradients[2], {1.0, 4.0});
 }
 
-TEST_CASE("relayout moves no element from its index, in any number of dimensions") {
-    for (const char* problem : {"n=2,in=3", "c=2,in=1x3", "c=3,in=1x2x1"})
-        CHECK(run("relayout", "forward", problem, {{"x", {1, 2, 3, 4, 5, 6}}})[0] ==
-              Numbers{1, 2, 3, 4, 5, 6});
-}
-
 TEST_CASE("embedding copies rows, gives zero for the padding index, and adds up gradients") {
     const std::string problem = "tokens=4,rows=3,width=2,padding=1";
     const Numbers index{2, 1, 0, 2};

@@ -25,7 +25,6 @@ NAVIGATION = {
     "Gallery of operators": ["docs/gallery", "docs/convolution", "docs/lenet5"],
     "Museum of bugs": [
         "docs/museum",
-        "docs/found",
         "docs/strangers",
         "docs/seeded-bugs",
         "docs/results",
@@ -35,7 +34,6 @@ NAVIGATION = {
 # Pages below a page.
 BELOW = {
     "README": NAVIGATION,
-    "docs/strangers": {"Repositories": ["docs/strangers/*"]},
     "docs/results": {"Logs": ["docs/results/*"]},
 }
 

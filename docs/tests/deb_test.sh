@@ -19,9 +19,7 @@ usr=$work/unpacked/usr
 for folder in bin include lib libexec; do
     diff <(cd "$prefix" && find "$folder" | sort) <(cd "$usr" && find "$folder" | sort)
 done
-for file in bash-completion/completions/gradverify doc/gradverify/copyright \
-    fish/vendor_completions.d/gradverify.fish man/man1/gradverify.1.gz \
-    zsh/vendor-completions/_gradverify; do
+for file in bash-completion/completions/gradverify doc/gradverify/copyright man/man1/gradverify.1.gz; do
     [[ -s $usr/share/$file ]] || { echo "no share/$file" && exit 1; }
 done
 gunzip -c "$usr/share/man/man1/gradverify.1.gz" | grep -q "^.TH GRADVERIFY 1 .*$version"

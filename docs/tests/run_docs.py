@@ -94,7 +94,8 @@ class Runner:
     def bash(self, commands, rules):
         executable = rules.get("executable", "gradverify")
         environment = {**self.environment, "DOCS_TEST_EXECUTABLE": executable,
-                       "DOCS_TEST_CASES": rules.get("cases", "10")}
+                       "DOCS_TEST_CASES": rules.get("cases", "10"),
+                       "GRADVERIFY_SIGN_OF_LIFE": "1h"}
         if not self.is_example:
             shutil.copy(HERE / "stand_ins" / "gradverify", self.arguments.work / "build/gradverify")
         ended = subprocess.run(

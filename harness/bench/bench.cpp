@@ -8,8 +8,8 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
-#include "harness/bench/json.hpp"
-#include "harness/report/json_lines.hpp"
+#include "harness/bench/bench_json.hpp"
+#include "harness/report/files/json_lines.hpp"
 #include "harness/run/selection.hpp"
 
 namespace gradverify {

@@ -6,9 +6,9 @@
 
 #include "harness/base/text.hpp"
 #include "harness/bench/bench.hpp"
-#include "harness/devices/large_call.hpp"
+#include "harness/devices/large/large_call.hpp"
 #include "harness/operators/copies.hpp"
-#include "harness/report/failure.hpp"
+#include "harness/report/text/failure.hpp"
 #include "harness/run/selection.hpp"
 
 namespace gradverify {

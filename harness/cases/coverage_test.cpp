@@ -8,8 +8,8 @@
 #include <cstdlib>
 
 #include "harness/base/random.hpp"
-#include "harness/report/missed.hpp"
-#include "harness/testing/results.hpp"
+#include "harness/report/text/missed.hpp"
+#include "harness/testing/made_results.hpp"
 
 namespace {
 

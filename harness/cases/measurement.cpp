@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "harness/base/json.hpp"
+#include "harness/base/checked_json.hpp"
 #include "harness/operators/operator.hpp"
 
 namespace gradverify {

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "harness/base/json.hpp"
+#include "harness/base/checked_json.hpp"
 
 namespace gradverify {
 

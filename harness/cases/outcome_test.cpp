@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 
 namespace {
 

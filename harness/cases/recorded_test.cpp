@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "harness/registry/element_types.hpp"
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 #include "harness/testing/temporary_folder.hpp"
 #include "harness/testing/tensor_files.hpp"
 

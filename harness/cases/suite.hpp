@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "harness/cases/bare_case.hpp"
 #include "harness/cases/case.hpp"
 #include "harness/cases/coverage.hpp"
 #include "harness/cases/outcome.hpp"
 #include "harness/cases/property.hpp"
-#include "harness/cases/reproducer.hpp"
 #include "harness/registry/registry.hpp"
 
 namespace gradverify {

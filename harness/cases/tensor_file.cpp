@@ -17,7 +17,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "harness/base/json.hpp"
+#include "harness/base/checked_json.hpp"
 #include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 #include "harness/numbers/element_bits.hpp"

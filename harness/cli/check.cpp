@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -19,8 +20,8 @@
 #include "harness/cases/recorded.hpp"
 #include "harness/cli/check_output.hpp"
 #include "harness/cli/verbs.hpp"
-#include "harness/report/summary.hpp"
-#include "harness/run/check.hpp"
+#include "harness/report/text/summary.hpp"
+#include "harness/run/check_rows.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/run/shard.hpp"
 #include "harness/workers/compute_sanitizer.hpp"
@@ -29,6 +30,8 @@ namespace gradverify {
 
 namespace {
 
+// In the environment: the time between two signs of life, as `--time` has it.
+constexpr const char* signs_variable = "GRADVERIFY_SIGN_OF_LIFE";
 constexpr std::int64_t default_cases = 1000;
 constexpr double default_seconds = 60.0;
 constexpr std::int64_t default_cases_per_problem = 10;
@@ -211,6 +214,8 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     const bool ends_by_itself = arguments.time.empty() && says_nothing_of_how_much(arguments);
     if (!arguments.time.empty()) options.seconds = parse_duration(arguments.time);
     if (ends_by_itself) options.seconds = default_seconds;
+    if (const char* const between = std::getenv(signs_variable))
+        options.seconds_between_signs = parse_duration(between);
     require_each_filter(arguments.filters);
     require_property(suite, arguments.property, arguments.filters);
     const Baseline baseline =
@@ -258,10 +263,13 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::vector<RowRecord> records = records_of(results, program);
     workers.reset();
-    std::vector<std::string> remarks = baseline.gone(records);
+    std::vector<std::string> remarks;
+    if (interrupt_signal() == 0) remarks = baseline.gone(records);
     if (const std::string late = sanitizer ? sanitizer->late_finding() : ""; !late.empty())
         remarks.push_back("compute-sanitizer says, of no one case: " + late);
     output.end(names_of(suite.properties()), records, remarks, seconds);
+    if (arguments.filters.empty() && interrupt_signal() == 0)
+        say(Registry::instance().all_left_out());
     // Kernels for another device are no mistake, but a run without a row verified nothing.
     return !rows.empty() && all_well(records) && remarks.empty() ? exit_ok : exit_failed;
 }

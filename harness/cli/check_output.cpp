@@ -11,23 +11,17 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
 #include "harness/base/terminal.hpp"
-#include "harness/cli/results.hpp"
-#include "harness/report/cases_log.hpp"
-#include "harness/report/failure.hpp"
-#include "harness/report/merge.hpp"
-#include "harness/report/progress.hpp"
-#include "harness/report/summary.hpp"
+#include "harness/cli/result_files.hpp"
+#include "harness/report/runs/merge.hpp"
+#include "harness/report/text/failure.hpp"
+#include "harness/report/text/progress.hpp"
+#include "harness/report/text/summary.hpp"
 
 namespace gradverify {
 
 namespace {
 
 constexpr const char* default_corpus = ".gradverify";
-
-double seconds_since_1970() {
-    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
 
 std::vector<ordered_json> lines_of_page(const RunRecord& run, const std::vector<RowRecord>& records,
                                         const std::vector<std::string>& gone, double seconds) {
@@ -84,11 +78,10 @@ CheckOutput::CheckOutput(const CheckArguments& arguments, RunRecord run,
                          std::optional<double> limit, std::optional<Corpus> corpus)
     : arguments_(arguments), run_(std::move(run)), progress_(limit), corpus_(std::move(corpus)) {
     const ResultOptions& files = arguments.results;
-    require_different_files({files.json, files.html, files.junit, files.sarif, arguments.cases_log,
-                             arguments.baseline, arguments.problems_file});
+    require_different_files({files.json, files.html, files.junit, files.sarif, arguments.baseline,
+                             arguments.problems_file});
     if (!files.json.empty()) json_.emplace(files.json);
     if (json_) json_->write(json_of_run(run_));
-    if (!arguments.cases_log.empty()) cases_.emplace(arguments.cases_log);
     begin_results(files);
 }
 
@@ -114,14 +107,14 @@ CheckObserver CheckOutput::observer() {
             },
         .progressed = [this](auto done, auto most,
                              auto failed) { progress_.show(done, most, failed); }};
+    if (isatty(STDERR_FILENO) == 0)
+        observer.lives = [](const SignOfLife& sign) {
+            std::fputs((print(sign) + "\n").c_str(), stderr);
+            std::fflush(stderr);
+        };
     if (json_)
         observer.row_goes_on = [this](const RowResult& result) {
             json_->write(json_of_progress(result));
-        };
-    if (cases_)
-        observer.case_ended = [this, run_start = seconds_since_1970()](const Case& drawn,
-                                                                       const Outcome& outcome) {
-            cases_->write(json_of_case(drawn, outcome, run_start));
         };
     return observer;
 }
@@ -145,10 +138,12 @@ void CheckOutput::end(const std::vector<std::string>& properties,
                       const std::vector<RowRecord>& records, const std::vector<std::string>& gone,
                       double seconds) {
     progress_.clear();
-    say(summarize(properties, records, run_.absent, seconds));
+    const bool was_interrupted = interrupt_signal() != 0;
+    if (!was_interrupted) say(summarize(properties, records, run_.absent, seconds));
     for (const std::string& sentence : gone) say(sentence + "\n");
     if (corpus_) tell_corpus();
-    if (json_) json_->write(json_of_summary(records, seconds, interrupt_signal() != 0, gone));
+    if (was_interrupted) say(summarize_interrupted(records, seconds, run_.seed));
+    if (json_) json_->write(json_of_summary(records, seconds, was_interrupted, gone));
     write_results(arguments_.results, records, lines_of_page(run_, records, gone, seconds),
                   seconds);
     if (!corpus_wrong_.empty()) throw EnvironmentError(corpus_wrong_);

@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "harness/cli/verbs.hpp"
-#include "harness/report/baseline.hpp"
-#include "harness/report/corpus.hpp"
-#include "harness/report/json.hpp"
-#include "harness/report/json_lines.hpp"
+#include "harness/report/files/json.hpp"
+#include "harness/report/files/json_lines.hpp"
+#include "harness/report/runs/baseline.hpp"
+#include "harness/report/runs/corpus.hpp"
+#include "harness/run/check_rows.hpp"
 
 namespace gradverify {
 
@@ -57,7 +58,7 @@ class CheckOutput {
     ProgressLine progress_;
     std::optional<Corpus> corpus_;
     std::string corpus_wrong_;  ///< why a case could not be kept
-    std::optional<JsonLines> json_, cases_;
+    std::optional<JsonLines> json_;
 };
 
 /// The cases that have failed before: those of `--corpus`, or of the default folder where there is

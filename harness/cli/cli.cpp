@@ -17,9 +17,9 @@
 #include "harness/base/version.hpp"
 #include "harness/bench/bench.hpp"
 #include "harness/cli/shell.hpp"
-#include "harness/cli/user_build.hpp"
-#include "harness/cli/user_files.hpp"
 #include "harness/cli/verbs.hpp"
+#include "harness/drafting/user_build.hpp"
+#include "harness/drafting/user_files.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/workers/compute_sanitizer.hpp"
 #include "harness/workers/spawn.hpp"
@@ -141,7 +141,7 @@ struct CommandLine {
             ->add_option("--export-python", repro_arguments.export_python,
                          "the same as one Python file, on PyTorch's tensors")
             ->check(not_empty());
-        completion->add_option("SHELL", shell, "bash, zsh or fish")->required();
+        completion->add_option("SHELL", shell, "bash")->required();
         worker->add_option("TOOL", sanitizer.tool);
         worker->add_option("PROGRAM", sanitizer.program);
         worker->add_option("FOLDER", sanitizer.folder);
@@ -275,8 +275,8 @@ struct CommandLine {
                               "where cases, problems or a shard are given)");
         check
             ->add_option("--at-least", a.at_least,
-                         "with --time: cases for each row, however long they take, "
-                         "but for rows that run one at a time")
+                         "with --time: cases of each row before any has more; a row that has "
+                         "passed fewer in that time is told as thin")
             ->check(whole_number(1, cases_maximum))
             ->needs(time);
         check->add_option("--seed", a.seed, "decides every case; drawn and printed if not given")
@@ -314,10 +314,6 @@ struct CommandLine {
             ->add_option("--corpus", a.corpus,
                          "run the failing cases in this folder first, and add new ones (default: "
                          ".gradverify, where it exists)")
-            ->check(not_empty());
-        check
-            ->add_option("--cases-log", a.cases_log,
-                         "write each case here, one JSON object a line, for viewers such as Tyche")
             ->check(not_empty());
         add_sanitizer_option(*check, a.compute_sanitizer);
         std::string properties = "Properties:\n";
@@ -364,7 +360,8 @@ int run_verb(const CommandLine& line, const Suite& suite, char** argv) {
         throw UsageError(
             "--include, --define and --link are about files to build, and none is named");
     if (line.worker->parsed()) return run_worker(line.sanitizer, suite, argv);
-    if (line.completion->parsed()) return print(completion_of(line.app, line.shell));
+    if (line.completion->parsed())
+        return print(completion_of(line.app, line.shell, suite.properties()));
     if (line.man->parsed()) return print(man_page_of(line.app));
     if (line.list->parsed()) return run_list(suite, line.list_filters, line.list_problem);
     if (line.check->parsed()) return run_check(suite, line.check_arguments);

@@ -12,16 +12,16 @@
 #include <random>
 #include <thread>
 
+#include "harness/base/checked_json.hpp"
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
-#include "harness/base/json.hpp"
 #include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
 #include "harness/cli/verbs.hpp"
-#include "harness/report/json_numbers.hpp"
-#include "harness/report/record.hpp"
-#include "harness/report/summary.hpp"
-#include "harness/run/check.hpp"
+#include "harness/report/files/json_numbers.hpp"
+#include "harness/report/files/record.hpp"
+#include "harness/report/text/summary.hpp"
+#include "harness/run/check_rows.hpp"
 #include "harness/run/selection.hpp"
 
 namespace gradverify {
@@ -112,7 +112,7 @@ std::vector<std::size_t> wrong_rows(const std::vector<RowResult>& results,
     return wrong;
 }
 
-/// Of all rows: `unknown` where a kernel was not verified in time, or may hang.
+/// Of all rows: `unknown` where a kernel was not verified in time, or may hang, or a signal came.
 std::string verdict_of(const std::vector<RowResult>& results,
                        const std::vector<RowRecord>& records) {
     const auto has = [&](Verdict verdict) {
@@ -121,7 +121,8 @@ std::string verdict_of(const std::vector<RowResult>& results,
     if (has(Verdict::failed)) return "failed";
     if (has(Verdict::errored)) return "errored";
     const bool may_hang = std::ranges::any_of(results, &RowResult::may_hang);
-    return !records.empty() && all_well(records) && !may_hang ? "passed" : "unknown";
+    const bool is_whole = !may_hang && interrupt_signal() == 0;
+    return !records.empty() && all_well(records) && is_whole ? "passed" : "unknown";
 }
 
 struct Run {

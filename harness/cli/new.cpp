@@ -10,9 +10,9 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/files.hpp"
 #include "harness/base/text.hpp"
-#include "harness/cli/glue.hpp"
-#include "harness/cli/user_files.hpp"
 #include "harness/cli/verbs.hpp"
+#include "harness/drafting/glue.hpp"
+#include "harness/drafting/user_files.hpp"
 #include "harness/registry/registry.hpp"
 #include "harness/run/selection.hpp"
 

@@ -11,12 +11,12 @@
 #include "harness/base/files.hpp"
 #include "harness/base/text.hpp"
 #include "harness/cli/check_output.hpp"
-#include "harness/cli/results.hpp"
+#include "harness/cli/result_files.hpp"
 #include "harness/cli/verbs.hpp"
-#include "harness/report/html.hpp"
-#include "harness/report/json_lines.hpp"
-#include "harness/report/merge.hpp"
-#include "harness/report/summary.hpp"
+#include "harness/report/files/html.hpp"
+#include "harness/report/files/json_lines.hpp"
+#include "harness/report/runs/merge.hpp"
+#include "harness/report/text/summary.hpp"
 
 namespace gradverify {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "harness/base/errors.hpp"
-#include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
 
 namespace gradverify {
@@ -21,20 +20,10 @@ std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
     return verbs;
 }
 
-/// Those that begin with dashes, without their dashes.
-std::vector<std::string> names_of(const CLI::Option& option) { return option.get_lnames(); }
-
-template <class Visit>
-void for_each_option(const CLI::App& verb, const Visit& visit) {
-    for (const CLI::Option* option : verb.get_options())
-        for (const std::string& name : names_of(*option)) visit(name, *option);
-}
-
 std::string options_of(const CLI::App& verb) {
     std::string words;
-    for_each_option(verb, [&](const std::string& name, const CLI::Option&) {
-        words += (words.empty() ? "--" : " --") + name;
-    });
+    for (const CLI::Option* option : verb.get_options())
+        for (const std::string& name : option->get_lnames()) words += " --" + name;
     return words;
 }
 
@@ -48,73 +37,33 @@ std::string escaped(std::string_view text, std::string_view special) {
     return safe;
 }
 
-std::string bash_of(const CLI::App& app) {
-    std::string names, cases;
-    for (const CLI::App* verb : verbs_of(app)) {
-        names += (names.empty() ? "" : " ") + verb->get_name();
-        cases += fmt::format("        {}) words='{}' ;;\n", verb->get_name(), options_of(*verb));
-    }
-    return fmt::format(
-        "_gradverify() {{\n"
-        "    local words='{}'\n"
-        "    ((COMP_CWORD == 1)) || case ${{COMP_WORDS[1]}} in\n{}"
-        "        *) words='' ;;\n"
-        "    esac\n"
-        "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"${{COMP_WORDS[COMP_CWORD]}}\")\n"
-        "}}\n"
-        "complete -o default -F _gradverify gradverify\n",
-        names, cases);
-}
-
-std::string zsh_of(const CLI::App& app) {
-    std::string names, cases;
-    for (const CLI::App* verb : verbs_of(app)) {
-        names += fmt::format(" {}", shell_quoted(verb->get_name() + ":" + verb->get_description()));
-        std::string options;
-        for_each_option(*verb, [&](const std::string& name, const CLI::Option& option) {
-            options += fmt::format(
-                " {}", shell_quoted(fmt::format("--{}[{}]", name,
-                                                escaped(option.get_description(), "[]:"))));
-        });
-        cases +=
-            fmt::format("        {}) _arguments -s{} '*: :_files' ;;\n", verb->get_name(), options);
-    }
-    return fmt::format(
-        "#compdef gradverify\n"
-        "_gradverify() {{\n"
-        "    local -a verbs=({})\n"
-        "    if ((CURRENT == 2)); then\n"
-        "        _describe command verbs\n"
-        "        return\n"
-        "    fi\n"
-        "    local verb=$words[2]\n"
-        "    shift words\n"
-        "    ((CURRENT--))\n"
-        "    case $verb in\n{}"
-        "    esac\n"
-        "}}\n"
-        // As a file of $fpath it is called with the words to complete, else it is sourced.
-        "if [[ $funcstack[1] == _gradverify ]]; then\n"
-        "    _gradverify \"$@\"\n"
-        "else\n"
-        "    compdef _gradverify gradverify\n"
-        "fi\n",
-        names, cases);
-}
-
-std::string fish_of(const CLI::App& app) {
-    std::string text;
-    for (const CLI::App* verb : verbs_of(app)) {
-        text += fmt::format("complete -c gradverify -n __fish_use_subcommand -a {} -d {}\n",
-                            verb->get_name(), shell_quoted(verb->get_description()));
-        for_each_option(*verb, [&](const std::string& name, const CLI::Option& option) {
-            text += fmt::format(
-                "complete -c gradverify -n '__fish_seen_subcommand_from {}' -l {} -d {}\n",
-                verb->get_name(), name, shell_quoted(option.get_description()));
-        });
-    }
-    return text;
-}
+// $1 is the program as it was typed, $2 the word to complete, $3 the one before. Which kernels and
+// operators there are, the program says itself.
+constexpr const char* bash_script = R"(_gradverify() {{
+    local verb=${{COMP_WORDS[1]}} before=$3 words=''
+    [[ $before == = ]] && before=${{COMP_WORDS[COMP_CWORD - 2]}}
+    if ((COMP_CWORD == 1)); then
+        words='{verbs}'
+    elif [[ $before == --device ]]; then
+        words='cpu cuda auto all'
+    elif [[ $before == --property ]]; then
+        words='{properties}'
+    elif [[ $before == --operator ]]; then
+        words=$("$1" list 2>/dev/null | sed -n 's|^\([^ ]*\)\.[^. ]*/.*|\1|p')
+    elif [[ $2 == -* ]]; then
+        case $verb in
+{options}        esac
+    else
+        case $verb in
+            list | check | judge | bench)
+                words=$("$1" list 2>/dev/null | sed -n 's|^\([^ ]*\)\(\.[^. ]*/.*\)|\1\2 \1.*|p') ;;
+            completion) words=bash ;;
+        esac
+    fi
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "${{2#=}}" | sort -u)
+}}
+complete -o default -F _gradverify gradverify
+)";
 
 /// Text of a man page: lines that begin with a dot, and dashes, mean something to it.
 std::string roff(std::string_view text) {
@@ -126,11 +75,19 @@ std::string roff(std::string_view text) {
 
 }  // namespace
 
-std::string completion_of(const CLI::App& app, const std::string& shell) {
-    if (shell == "bash") return bash_of(app);
-    if (shell == "zsh") return zsh_of(app);
-    if (shell == "fish") return fish_of(app);
-    throw UsageError("there are completions for bash, zsh and fish, not for " + shell);
+std::string completion_of(const CLI::App& app, const std::string& shell,
+                          const std::vector<const Property*>& properties) {
+    if (shell != "bash") throw UsageError("there are completions for bash, not for " + shell);
+    std::vector<std::string> verbs, names;
+    std::string options;
+    for (const CLI::App* verb : verbs_of(app)) {
+        verbs.push_back(verb->get_name());
+        options +=
+            fmt::format("            {}) words='{}' ;;\n", verb->get_name(), options_of(*verb));
+    }
+    for (const Property* property : properties) names.emplace_back(property->name);
+    return fmt::format(bash_script, fmt::arg("verbs", fmt::join(verbs, " ")),
+                       fmt::arg("properties", fmt::join(names, " ")), fmt::arg("options", options));
 }
 
 std::string man_page_of(const CLI::App& app) {

@@ -5,12 +5,16 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
+
+#include "harness/cases/property.hpp"
 
 namespace gradverify {
 
-/// A script for `bash`, `zsh` or `fish` that completes verbs and options.
+/// A script for `bash` that completes verbs, options, kernels, operators, properties and devices.
 /// **Errors** UsageError for another shell.
-std::string completion_of(const CLI::App& app, const std::string& shell);
+std::string completion_of(const CLI::App& app, const std::string& shell,
+                          const std::vector<const Property*>& properties);
 
 /// The man page of section 1.
 std::string man_page_of(const CLI::App& app);

@@ -37,7 +37,6 @@ struct CheckArguments {
     std::string shard;
     std::string exhaustive;  ///< a distance, "far" for none given; empty: without
     std::string baseline;
-    std::string cases_log;
     std::string corpus;
     ResultOptions results;
     std::string compute_sanitizer;  ///< its tool; empty: without

@@ -7,11 +7,14 @@ include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/gradverify)
 set(headers ${CMAKE_INSTALL_INCLUDEDIR}/gradverify)
 
-foreach(part options simt harness properties reference main rewrite)
+get_property(chosen GLOBAL PROPERTY gradverify_chosen)
+list(TRANSFORM chosen PREPEND reference_)
+set(installed)
+foreach(part options simt harness properties reference main rewrite ${chosen})
     set_target_properties(gradverify_${part} PROPERTIES EXPORT_NAME ${part})
+    list(APPEND installed gradverify_${part})
 endforeach()
-install(TARGETS gradverify_options gradverify_simt gradverify_harness gradverify_properties
-        gradverify_reference gradverify_main gradverify_rewrite
+install(TARGETS ${installed}
     EXPORT gradverify-targets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/gradverify
@@ -38,8 +41,6 @@ if(GRADVERIFY_BUILD_KERNELS)
     if(NOT CMAKE_CROSSCOMPILING)
         gradverify_install_output(man/man1 gradverify.1.gz man COMMAND gzip -9n)
         gradverify_install_output(bash-completion/completions gradverify completion bash)
-        gradverify_install_output(zsh/site-functions _gradverify completion zsh)
-        gradverify_install_output(fish/vendor_completions.d gradverify.fish completion fish)
     endif()
 endif()
 

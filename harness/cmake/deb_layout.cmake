@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What Debian has elsewhere than others do, or wants besides. CPack runs this before it packs.
 set(share ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr/share)
-file(RENAME ${share}/zsh/site-functions ${share}/zsh/vendor-completions)
 set(doc ${share}/doc/gradverify)
 # Debian has the text already, and `copyright` says where.
 file(REMOVE ${doc}/LICENSE)

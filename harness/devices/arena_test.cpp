@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "harness/numbers/element_bits.hpp"
-#include "harness/testing/device.hpp"
+#include "harness/testing/host_device.hpp"
 
 namespace gradverify {
 

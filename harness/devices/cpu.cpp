@@ -9,7 +9,7 @@
 
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/device.hpp"
-#include "harness/devices/large_memory.hpp"
+#include "harness/devices/large/large_memory.hpp"
 #include "harness/devices/process_state.hpp"
 #include "harness/simt/simt.hpp"
 

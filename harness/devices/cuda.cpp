@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "harness/base/cuda_check.hpp"
-#include "harness/devices/compute_sanitizer.hpp"
 #include "harness/devices/cuda_apart_memory.hpp"
 #include "harness/devices/cuda_driver.hpp"
 #include "harness/devices/cuda_timer.hpp"
 #include "harness/devices/device.hpp"
-#include "harness/devices/large_memory.hpp"
+#include "harness/devices/large/large_memory.hpp"
 #include "harness/devices/process_state.hpp"
+#include "harness/devices/sanitized_process.hpp"
 
 namespace gradverify::detail {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/cases/bare_case.hpp"
 #include "harness/cases/outcome.hpp"
-#include "harness/cases/reproducer.hpp"
 #include "harness/devices/arena.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/registry/registry.hpp"

@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "harness/base/errors.hpp"
-#include "harness/testing/device.hpp"
-#include "harness/testing/operator.hpp"
+#include "harness/testing/host_device.hpp"
+#include "harness/testing/made_operator.hpp"
 
 namespace gradverify {
 

@@ -5,7 +5,7 @@
 #include "harness/devices/arena.hpp"
 #include "harness/simt/runtime/source_line.hpp"
 #include "harness/testing/launchers.hpp"
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 
 namespace gradverify {
 

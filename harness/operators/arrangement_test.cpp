@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "harness/declare_operator.hpp"
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 
 namespace gradverify {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 
 namespace {
 

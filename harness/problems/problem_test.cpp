@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "harness/problems/parameter_reads.hpp"
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <map>
 
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 
 namespace {
 

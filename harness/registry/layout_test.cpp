@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 
 namespace {
 

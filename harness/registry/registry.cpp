@@ -68,7 +68,10 @@ class Resolver {
                          declaration.variant);
         const Operator* op = registry_.find_operator(declaration.operator_name);
         if (!op)
-            return wrong("there is no operator '{}'; there are: {}", declaration.operator_name,
+            return wrong("there is no operator '{}'{}; there are: {}", declaration.operator_name,
+                         registry_.leaves_out(declaration.operator_name)
+                             ? " in this build of gradverify (GRADVERIFY_PARTS can name it)"
+                             : "",
                          joined_or_none(operator_names_));
         if (!op->mistakes.empty()) return;  // said once, for the operator
         const PassSpec* pass = op->find_pass(declaration.pass_name);
@@ -291,6 +294,35 @@ const Kernel* Registry::find_kernel(std::string_view full_name) const {
 const Operator* Registry::find_operator(std::string_view name) const {
     const auto found = std::ranges::find(operators_, name, [](const auto& op) { return op->name; });
     return found == operators_.end() ? nullptr : found->get();
+}
+
+void Registry::leave_out(std::string_view names) {
+    for (const std::string_view name : split(names, ' '))
+        if (!name.empty()) left_out_.emplace_back(name);
+}
+
+bool Registry::leaves_out(std::string_view name) const {
+    return std::ranges::find(left_out_, name) != left_out_.end();
+}
+
+std::string Registry::all_left_out() const {
+    if (left_out_.empty()) return "";
+    return fmt::format(
+        "Not verified, as this build leaves it out: {}. `./run verify --all` verifies all kernels, "
+        "`./run verify 'OPERATOR.*'` those of one operator.\n",
+        joined(left_out_));
+}
+
+std::string Registry::why_left_out(const std::string& filter) const {
+    const std::string meant(filter.substr(0, filter.find('.')));
+    std::vector<std::string> names;
+    for (const std::string& name : left_out_)
+        if (glob_matches(meant, name.substr(name.find('/') + 1)))
+            names.push_back(name.find('/') == std::string::npos ? name
+                                                                : "the kernels of kernels/" + name);
+    if (names.empty()) return "";
+    return fmt::format("; this build leaves out {}, and `./run verify {}` builds what that means",
+                       joined(names), shell_quoted(filter));
 }
 
 std::vector<std::string> Registry::operator_names() const {

@@ -47,6 +47,16 @@ class Registry {
     const Operator& add(Operator op, const char* file = "", int line = 0);
     KernelDeclaration& add(KernelDeclaration declaration);
 
+    /// Remembers which operators the build leaves out, to say so where one is asked for: their
+    /// names with a space between them, or `fast/NAME` for one without its fast kernels.
+    void leave_out(std::string_view names);
+    bool leaves_out(std::string_view name) const;
+    /// A sentence on all that the build leaves out, with the command that verifies it; or nothing.
+    std::string all_left_out() const;
+    /// What the build leaves out of the kernels that a name or a glob means, and how to build it;
+    /// as the end of a sentence, or nothing.
+    std::string why_left_out(const std::string& filter) const;
+
     /// Resolves every declaration; to be called once, before any other question.
     /// **Errors** std::invalid_argument that says everything that is wrong, and what is right.
     void check();
@@ -67,6 +77,7 @@ class Registry {
     std::map<const Operator*, std::vector<Place>> places_;  ///< more than one is an error
     std::vector<std::unique_ptr<KernelDeclaration>> declarations_;
     std::vector<Kernel> kernels_;
+    std::vector<std::string> left_out_;
     bool checked_ = false;
 };
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 
 namespace {
 
@@ -38,6 +38,24 @@ std::string why_unsupported_of(const KernelDeclaration& kernel, const char* prob
 
 std::string complaint_with_features(const KernelDeclaration& kernel) {
     return complaint_of({kernel}, toy_with_features());
+}
+
+TEST_CASE("a build says what it leaves out of a name, and how that is built") {
+    Registry registry;
+    CHECK(registry.all_left_out().empty());
+    registry.leave_out("rms_norm rope fast/conv");
+    CHECK(registry.leaves_out("rope"));
+    CHECK_FALSE(registry.leaves_out("conv"));
+    CHECK(registry.why_left_out("relu.*").empty());
+    CHECK(
+        registry.why_left_out("r*.forward/naive") ==
+        "; this build leaves out rms_norm, rope, and `./run verify 'r*.forward/naive'` builds what "
+        "that means");
+    CHECK(registry.why_left_out("conv.forward/wgmma_f16") ==
+          "; this build leaves out the kernels of kernels/fast/conv, and `./run verify "
+          "conv.forward/wgmma_f16` builds what that means");
+    CHECK(registry.all_left_out().starts_with(
+        "Not verified, as this build leaves it out: rms_norm, rope, fast/conv. "));
 }
 
 }  // namespace

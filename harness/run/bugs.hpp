@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "harness/run/check.hpp"
+#include "harness/run/result.hpp"
 
 namespace gradverify {
 

@@ -2,10 +2,12 @@
 // What rows get when the time of a run is up, and what is left of it for shrinking.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <thread>
 #include <vector>
 
-#include "harness/testing/check.hpp"
+#include "harness/testing/fake_rows.hpp"
 
 using namespace gradverify;
 using namespace gradverify::testing;
@@ -33,40 +35,90 @@ TEST_CASE("a row of zeros alone goes on for some cases when the time is up") {
     CHECK(results[1].cases < 100);
 }
 
+namespace {
+
+/// The draw of this number takes longer than half a second.
+void draw_slowly(Bench& bench, int which) {
+    const auto draw = bench.suite.on_draw;
+    bench.suite.on_draw = [=, drawn = 0](const Row& row, std::uint64_t seed,
+                                         std::int64_t index) mutable {
+        if (++drawn == which) std::this_thread::sleep_for(std::chrono::milliseconds(600));
+        return draw(row, seed, index);
+    };
+}
+
+}  // namespace
+
 TEST_CASE("a row of zeros alone is told no more cases once the overrun has passed, too") {
     Bench bench;
+    draw_slowly(bench, 1);
     const auto results =
-        bench.check({bench.row("vacuous")},
-                    {.cases = 1000, .seconds = 1e-9, .seconds_in_all = 1e-9, .at_least = 1});
+        bench.check({bench.row("vacuous")}, {.cases = 1000, .seconds = 0.5, .seconds_in_all = 0.5});
     CHECK(results[0].cases == 1);
 }
 
 TEST_CASE("a late row of zeros gets as many cases as it takes, whatever the machine's speed") {
     Bench bench;
-    for (const RowResult& told : bench.check(std::vector<Row>(3, bench.row("pass_at_1")),
-                                             {.cases = 1000, .seconds = 1e-9, .at_least = 1}))
+    draw_slowly(bench, 3);  // time is up when each row has its first case
+    for (const RowResult& told :
+         bench.check(std::vector<Row>(3, bench.row("pass_at_1")), {.cases = 1000, .seconds = 0.5}))
         CHECK(told.cases == 2);
 }
 
-TEST_CASE("rows get the cases that they are due though the time is up") {
+TEST_CASE("time holds though rows are due cases, and one of dear cases is thin and holds none up") {
     Bench bench;
-    const std::vector<Row> rows(20, bench.row("sleep_20"));
-    for (const std::int64_t shards : {1, 3}) {
-        const auto results = bench.check(
-            rows, {.cases = 1000, .seconds = 0.05, .at_least = 3, .shard = {shards - 1, shards}});
-        for (const RowResult& result : results) CHECK(result.cases == 3);
+    std::vector<Row> rows(5, bench.row("pass"));
+    rows[2] = bench.row("sleep_20");
+    const auto begin = std::chrono::steady_clock::now();
+    const auto results =
+        bench.check(rows, {.cases = 1'000'000, .seconds = 1.0, .at_least = 200}, 2);
+    // Its 200 cases alone would take two seconds more on two workers; a loaded machine has time.
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+    for (const RowResult& result : results) {
+        CHECK(result.verdict == Verdict::passed);
+        CHECK(result.cut_short);
     }
-    // No row gets more than the run gives it.
-    for (const RowResult& result : bench.check(rows, {.cases = 2, .seconds = 0.05, .at_least = 3}))
-        CHECK(result.cases == 2);
-    // Rows that run one at a time are too dear to be due any.
+    CHECK(results[2].cases < 200);
+    CHECK(results[2].thin_of == 200);
+    for (const std::size_t quick : {0, 1, 3, 4}) {
+        CHECK(results[quick].cases >= 200);
+        CHECK(results[quick].thin_of == 0);
+    }
+}
+
+TEST_CASE("what a row is due is no more than the run gives it, and nothing where it runs alone") {
+    Bench bench;
+    for (const RowResult& result : bench.check({bench.row("pass"), bench.row("sleep_20")},
+                                               {.cases = 3, .seconds = 600.0, .at_least = 100})) {
+        CHECK(result.cases == 3);
+        CHECK(result.thin_of == 0);
+        CHECK_FALSE(result.cut_short);
+    }
     bench.suite.known = {{.name = "sleep_20", .own_cases = 100}};
-    const std::vector<Row> alone(20, bench.row("sleep_20"));
-    std::int64_t cases = 0;
+    const std::vector<Row> alone(3, bench.row("sleep_20"));
     for (const RowResult& result :
-         bench.check(alone, {.cases = 1000, .seconds = 0.05, .at_least = 3}))
-        cases += result.cases;
-    CHECK(cases < 20);
+         bench.check(alone, {.cases = 1000, .seconds = 0.2, .at_least = 50}))
+        CHECK(result.thin_of == 0);
+}
+
+TEST_CASE("a run says now and then that it lives, and what takes longest") {
+    Bench bench;
+    bench.check({bench.row("pass"), bench.row("sleep_300")},
+                {.cases = 2, .seconds_between_signs = 0.1});
+    CHECK(std::ranges::any_of(bench.signs, [](const Bench::Sign& one) {
+        return one.longest == "sleep_300" && one.sign.longest_seconds > 0.0 && one.sign.rows == 2 &&
+               one.sign.cases >= 2 && one.sign.rows_with_all == 1;
+    }));
+    bench.signs.clear();
+    bench.check({bench.row("sleep_300")}, {.cases = 1});
+    CHECK(bench.signs.empty());
+    bench.suite.on_shrink = [](const Case& found, const Outcome& outcome,
+                               const CaseRunner& runner) {
+        for (int i = 0; i < 20; ++i) runner(found);
+        return Shrunk{found, outcome};
+    };
+    bench.check({bench.row("fail")}, {.cases = 1, .seconds_between_signs = 1e-9});
+    CHECK(std::ranges::any_of(bench.signs, [](const auto& one) { return one.sign.is_shrinking; }));
 }
 
 TEST_CASE("a short --time is not overrun by shrinking: each failing row gets a share") {

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "harness/testing/check.hpp"
+#include "harness/testing/fake_rows.hpp"
 
 namespace {
 

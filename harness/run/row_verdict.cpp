@@ -66,16 +66,16 @@ VerdictAndReason verdict_of(std::int64_t cases, std::int64_t passed, std::int64_
 void decide_verdict(RowResult& result) {
     auto [verdict, reason] = verdict_of(result.cases, result.passed, result.refused, result.skips);
     // A case that comes to nothing but zeros may be the first, and the next ones not.
-    if (verdict == Verdict::vacuous && result.cut_of > 0 && result.cases < telling_cases) {
+    if (verdict == Verdict::vacuous && result.cut_short && result.cases < telling_cases) {
         verdict = Verdict::skipped;
         reason = "time";
     }
-    if (interrupt_signal() != 0) {
+    // What it has not yet shown to be worth, it need not be.
+    const bool says_nothing = verdict == Verdict::vacuous || verdict == Verdict::errored ||
+                              (verdict == Verdict::skipped && result.skips.empty());
+    if (result.cut_short && interrupt_signal() != 0 && says_nothing) {
         verdict = Verdict::skipped;
         reason = "interrupted";
-        if (result.passed > 0)
-            reason +=
-                fmt::format(" after {} cases, of which {} passed", result.cases, result.passed);
     }
     result.verdict = verdict;
     result.message = std::move(reason);

@@ -41,7 +41,7 @@ TEST_CASE("a row that got no case has had no time, one that skipped all says why
 
 TEST_CASE("a row that time cut after a few cases of zeros is not vacuous") {
     const auto decided_of = [](std::int64_t cases, std::int64_t cut_of) {
-        RowResult result{.cases = cases, .cut_of = cut_of};
+        RowResult result{.cases = cases, .cut_of = cut_of, .cut_short = cut_of > 0};
         decide_verdict(result);
         return std::string(name_of(result.verdict)) + ": " + result.message;
     };

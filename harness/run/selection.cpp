@@ -115,11 +115,15 @@ void require_each_filter(const std::vector<std::string>& filters) {
     if (names.empty())
         throw UsageError(
             "no kernel is registered; `gradverify new` drafts a file that registers one");
-    for (const std::string& filter : filters)
-        if (std::ranges::none_of(
+    for (const std::string& filter : filters) {
+        if (std::ranges::any_of(
                 names, [&](const std::string& name) { return glob_matches(filter, name); }))
-            throw UsageError(fmt::format("no kernel matches '{}'{}\n  there are {}", filter,
-                                         meant_by(filter, names), wrapped(joined(names), 12)));
+            continue;
+        const std::string left_out = Registry::instance().why_left_out(filter);
+        throw UsageError(fmt::format("no kernel matches '{}'{}\n  there are {}", filter,
+                                     left_out.empty() ? meant_by(filter, names) : left_out,
+                                     wrapped(joined(names), 12)));
+    }
 }
 
 std::vector<UserProblem> read_user_problem(const std::string& text, const std::string& place,

@@ -7,7 +7,7 @@
 
 #include <map>
 
-#include "harness/testing/check.hpp"
+#include "harness/testing/fake_rows.hpp"
 
 using namespace gradverify;
 using namespace gradverify::testing;

@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "harness/base/interrupt.hpp"
-#include "harness/testing/check.hpp"
+#include "harness/testing/fake_rows.hpp"
 
 namespace {
 

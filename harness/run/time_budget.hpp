@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace gradverify {
@@ -23,8 +24,17 @@ class TimeBudget {
     bool is_overrun() const {
         return seconds_ && since_start(Clock::now()) >= in_all_.value_or(*seconds_ + overrun());
     }
-    /// Rows may be due cases even when time is up.
-    void case_is_submitted() { last_case_ = Clock::now(); }
+    /// Whether cases that began in time, and still run, are waited for no longer: a hang is told by
+    /// then, unless it sleeps. Never with `in_all`, whose caller ends all waits.
+    bool is_given_up() const {
+        return seconds_ && !in_all_ &&
+               since_start(Clock::now()) >= *seconds_ + std::max(patience_seconds, overrun());
+    }
+    /// Until time is up; without end where it never is.
+    double seconds_left() const {
+        return seconds_ ? *seconds_ - since_start(Clock::now())
+                        : std::numeric_limits<double>::infinity();
+    }
 
     /// When shrinking must pause while other rows still take cases: after a twentieth of the time,
     /// but not before there was enough for a simple bug.
@@ -38,8 +48,7 @@ class TimeBudget {
     /// until that has passed, and nothing then.
     std::optional<Clock::time_point> shrink_deadline(std::int64_t waiting) const {
         if (!seconds_) return std::nullopt;
-        const double end =
-            in_all_.value_or(std::max(*seconds_, since_start(last_case_)) + overrun());
+        const double end = in_all_.value_or(*seconds_ + overrun());
         if (since_start(Clock::now()) >= end) return in_seconds(0.0);
         // Half of it is kept for rows that are yet to fail.
         const double share =
@@ -48,7 +57,7 @@ class TimeBudget {
     }
 
   private:
-    static constexpr double overrun_seconds = 5.0, least_seconds = 0.5;
+    static constexpr double overrun_seconds = 5.0, least_seconds = 0.5, patience_seconds = 15.0;
 
     static Clock::time_point in_seconds(double seconds) {
         return Clock::now() +
@@ -60,7 +69,7 @@ class TimeBudget {
     }
 
     std::optional<double> seconds_, in_all_;
-    Clock::time_point start_ = Clock::now(), last_case_ = start_;
+    Clock::time_point start_ = Clock::now();
 };
 
 }  // namespace gradverify

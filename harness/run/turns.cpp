@@ -17,15 +17,15 @@ Turns::Turns(std::vector<std::size_t> order, bool shares_time)
     for (std::size_t i = 0; i < order_.size(); ++i) {
         Spent& spent = rows_[order_[i]];
         spent.place = i;
-        if (shares_time_) waiting(spent).insert({spent.key, i});
+        if (shares_time_) waiting(spent).insert(key_of(spent));
     }
 }
 
 void Turns::set_kind(std::size_t row, RowKind kind) {
     Spent& spent = rows_[row];
-    const bool was_waiting = waiting(spent).erase({spent.key, spent.place}) > 0;
+    const bool was_waiting = waiting(spent).erase(key_of(spent)) > 0;
     spent.kind = kind;
-    if (was_waiting) waiting(spent).insert({spent.key, spent.place});
+    if (was_waiting) waiting(spent).insert(key_of(spent));
 }
 
 std::optional<std::size_t> Turns::next(const Room& room,
@@ -49,13 +49,13 @@ std::optional<std::size_t> Turns::next(const Room& room,
             if (const auto found = first(waiting_[kind], turn_of);
                 found && (!next || *found < *next))
                 next = found;
-    return next ? std::optional(order_[next->second]) : std::nullopt;
+    return next ? std::optional(order_[std::get<2>(*next)]) : std::nullopt;
 }
 
 std::optional<Turns::Key> Turns::first(std::set<Key>& waiting,
                                        const std::function<Turn(std::size_t)>& turn_of) {
     for (auto key = waiting.begin(); key != waiting.end();) {
-        const std::size_t row = order_[key->second];
+        const std::size_t row = order_[std::get<2>(*key)];
         const Turn turn = turn_of(row);
         if (turn == Turn::now) return *key;
         rows_[row].is_out = turn == Turn::never;
@@ -66,11 +66,11 @@ std::optional<Turns::Key> Turns::first(std::set<Key>& waiting,
 
 void Turns::move(Spent& spent) {
     if (!shares_time_ || spent.is_out) return;
-    waiting(spent).erase({spent.key, spent.place});
+    waiting(spent).erase(key_of(spent));
     const double each =
         spent.ended > 0 ? spent.seconds / static_cast<double>(spent.ended) : unknown_seconds;
     spent.key = spent.seconds + each * static_cast<double>(spent.running);
-    waiting(spent).insert({spent.key, spent.place});
+    waiting(spent).insert(key_of(spent));
 }
 
 void Turns::began(std::size_t row) {
@@ -84,6 +84,13 @@ void Turns::ended(std::size_t row, double seconds) {
     ++spent.ended;
     spent.seconds += seconds;
     move(spent);
+}
+
+void Turns::has_its_due(std::size_t row) {
+    Spent& spent = rows_[row];
+    const bool was_waiting = waiting(spent).erase(key_of(spent)) > 0;
+    spent.has_its_due = true;
+    if (was_waiting) waiting(spent).insert(key_of(spent));
 }
 
 }  // namespace gradverify

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,8 @@ class Turns {
                                     const std::function<Turn(std::size_t)>& turn_of);
     void began(std::size_t row);
     void ended(std::size_t row, double seconds);
+    /// From now on it waits, under a time limit, for the rows that are due cases yet.
+    void has_its_due(std::size_t row);
 
   private:
     struct Spent {
@@ -42,9 +45,12 @@ class Turns {
         RowKind kind = RowKind::usual;
         double seconds = 0.0, key = 0.0;
         std::int64_t ended = 0, running = 0;
-        bool is_out = false;
+        bool is_out = false, has_its_due = false;
     };
-    using Key = std::pair<double, std::size_t>;  ///< expected seconds, place
+    /// Whether it has its due, expected seconds, place.
+    using Key = std::tuple<bool, double, std::size_t>;
+
+    static Key key_of(const Spent& spent) { return {spent.has_its_due, spent.key, spent.place}; }
 
     void move(Spent& spent);
     std::set<Key>& waiting(const Spent& spent) {

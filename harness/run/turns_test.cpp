@@ -33,6 +33,15 @@ TEST_CASE("under a time limit rows get equal times, after a first case each") {
     CHECK(served(turns, 8, {1.0, 4.0, 2.0}) == std::vector<std::size_t>{2, 0, 1, 0, 2, 0, 0, 2});
 }
 
+TEST_CASE("a row that has its due waits for those that have not, whatever they take") {
+    Turns turns({0, 1}, true);
+    CHECK(served(turns, 4, {1.0, 9.0}) == std::vector<std::size_t>{0, 1, 0, 0});
+    turns.has_its_due(0);
+    CHECK(served(turns, 2, {1.0, 9.0}) == std::vector<std::size_t>{1, 1});
+    turns.has_its_due(1);
+    CHECK(served(turns, 1, {1.0, 9.0}) == std::vector<std::size_t>{0});
+}
+
 TEST_CASE("what a row's running cases will take is expected of those before") {
     Turns turns({0, 1}, true);
     CHECK(served(turns, 2, {0.1, 0.5}) == std::vector<std::size_t>{0, 1});

@@ -6,7 +6,7 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/devices/call_note.hpp"
-#include "harness/testing/pool.hpp"
+#include "harness/testing/fake_pool.hpp"
 
 using namespace gradverify;
 using namespace gradverify::testing;

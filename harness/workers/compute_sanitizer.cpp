@@ -15,7 +15,7 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
-#include "harness/devices/compute_sanitizer.hpp"
+#include "harness/devices/sanitized_process.hpp"
 #include "harness/workers/spawn.hpp"
 
 namespace gradverify {

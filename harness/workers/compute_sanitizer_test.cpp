@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "harness/base/errors.hpp"
-#include "harness/testing/operator.hpp"
-#include "harness/testing/pool.hpp"
+#include "harness/testing/fake_pool.hpp"
+#include "harness/testing/made_operator.hpp"
 #include "harness/testing/temporary_folder.hpp"
 
 namespace gradverify {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/testing/worker.hpp"
+#include "harness/testing/fake_worker.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/devices/exchange.hpp"
+#include "harness/devices/owner/exchange.hpp"
 #include "harness/workers/history.hpp"
 #include "harness/workers/process.hpp"
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <thread>
 
-#include "harness/testing/worker.hpp"
+#include "harness/testing/fake_worker.hpp"
 #include "harness/workers/fork_server.hpp"
 
 namespace {

@@ -18,7 +18,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
 #include "harness/base/process_usage.hpp"
-#include "harness/testing/pool.hpp"
+#include "harness/testing/fake_pool.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 
 using namespace gradverify;
 using gradverify::testing::said;

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "harness/testing/check.hpp"
+#include "harness/testing/fake_rows.hpp"
 
 using namespace gradverify;
 using namespace gradverify::testing;

@@ -17,7 +17,7 @@
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/devices/launch.hpp"
-#include "harness/devices/owned.hpp"
+#include "harness/devices/owner/owner_device.hpp"
 #include "harness/workers/fork_server.hpp"
 #include "harness/workers/protocol.hpp"
 

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "harness/bench/bench.hpp"
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 #include "properties/tests/devices.hpp"
 
 namespace {

@@ -18,7 +18,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/devices/call_note.hpp"
 #include "harness/registry/not_supported.hpp"
-#include "harness/testing/device.hpp"
+#include "harness/testing/host_device.hpp"
 #include "properties/tests/made_case.hpp"
 
 namespace gradverify {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/numbers/autodiff/decisions.hpp"
-#include "harness/testing/declarations.hpp"
+#include "harness/testing/small_declarations.hpp"
 #include "properties/tests/made_case.hpp"
 
 namespace gradverify {

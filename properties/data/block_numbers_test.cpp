@@ -6,7 +6,7 @@
 #include <set>
 
 #include "harness/numbers/element_bits.hpp"
-#include "properties/data/numbers.hpp"
+#include "properties/data/drawn_numbers.hpp"
 
 namespace gradverify {
 

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "properties/data/numbers.hpp"
+#include "properties/data/drawn_numbers.hpp"
 #include "properties/data/seeds.hpp"
 #include "properties/data/setting.hpp"
 #include "properties/data/whole_numbers.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/testing/suite.hpp"
+#include "harness/testing/fake_suite.hpp"
 #include "properties/data/dense.hpp"
 #include "properties/problems/generator.hpp"
 #include "properties/tests/shrinking.hpp"

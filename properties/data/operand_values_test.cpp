@@ -9,7 +9,7 @@
 #include <string>
 
 #include "harness/declare_operator.hpp"
-#include "properties/data/numbers.hpp"
+#include "properties/data/drawn_numbers.hpp"
 #include "properties/tests/drawn_values.hpp"
 #include "properties/tests/shrinking.hpp"
 

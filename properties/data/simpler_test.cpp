@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "properties/tests/operator.hpp"
+#include "properties/tests/test_operator.hpp"
 
 namespace {
 

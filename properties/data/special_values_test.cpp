@@ -7,7 +7,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "properties/data/numbers.hpp"
+#include "properties/data/drawn_numbers.hpp"
 #include "properties/tests/drawn_values.hpp"
 
 namespace gradverify {

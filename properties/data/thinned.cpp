@@ -9,7 +9,7 @@
 
 #include "harness/base/random.hpp"
 #include "harness/numbers/autodiff/decisions.hpp"
-#include "properties/data/numbers.hpp"
+#include "properties/data/drawn_numbers.hpp"
 
 namespace gradverify {
 

@@ -12,7 +12,7 @@
 #include "harness/base/random.hpp"
 #include "harness/cases/recorded.hpp"
 #include "harness/numbers/element_bits.hpp"
-#include "properties/data/numbers.hpp"
+#include "properties/data/drawn_numbers.hpp"
 #include "properties/data/thinned.hpp"
 #include "properties/data/whole_numbers.hpp"
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "harness/numbers/element_bits.hpp"
-#include "properties/data/numbers.hpp"
+#include "properties/data/drawn_numbers.hpp"
 #include "properties/tests/drawn_values.hpp"
 
 namespace gradverify {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "harness/base/random.hpp"
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 #include "properties/tests/shrinking.hpp"
 
 namespace {

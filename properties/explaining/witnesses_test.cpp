@@ -7,7 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "properties/suite/suite.hpp"
+#include "properties/suite/kernel_suite.hpp"
 
 namespace gradverify {
 

@@ -11,7 +11,7 @@
 #include "harness/base/random.hpp"
 #include "properties/data/seeds.hpp"
 #include "properties/data/setting.hpp"
-#include "properties/large/plan.hpp"
+#include "properties/large/large_plan.hpp"
 
 namespace gradverify {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "properties/large/plan.hpp"
+#include "properties/large/large_plan.hpp"
 #include "properties/shrinking/shrink_case.hpp"
 
 namespace gradverify {

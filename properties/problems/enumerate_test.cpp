@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "properties/tests/operator.hpp"
+#include "properties/tests/test_operator.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "properties/tests/operator.hpp"
+#include "properties/tests/test_operator.hpp"
 
 namespace {
 

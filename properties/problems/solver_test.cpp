@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "properties/tests/operator.hpp"
+#include "properties/tests/test_operator.hpp"
 
 namespace {
 

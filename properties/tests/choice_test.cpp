@@ -107,10 +107,10 @@ TEST_CASE("conv's choices are the variants that suit, which need workspaces of t
              {"grad_input/auto", "c=32,k=64,in=8x8,filter=3x3", "wgmma_bf16x6"},
              {"forward/auto_f16", "c=3,k=8,in=8x8,filter=3x3", "wgmma_space_to_depth_f16"},
              {"grad_weight/auto_bf16", "c=64,k=64,in=8x8,filter=3x3", "wgmma_bf16"},
-             {"grad_weight/auto_f16", "n=9,c=64,k=64,groups=2,in=8x8", "tensor_core_f16_nhwc"},
+             {"grad_weight/auto_f16", "n=9,c=64,k=64,groups=2,in=8x8", "direct_f16"},
              {"grad_weight/auto_tf32", "c=3,k=64,in=8x8,filter=3x3", "wgmma_space_to_depth_tf32"},
              {"grad_weight/auto_tf32", "c=64,k=64,in=8x8,filter=3x3", "wgmma_tf32"},
-             {"grad_weight/auto_tf32", "n=9,c=64,k=64,groups=2,in=8x8", "tensor_core_tf32_nhwc"}}) {
+             {"grad_weight/auto_tf32", "n=9,c=64,k=64,groups=2,in=8x8", "direct"}}) {
         const std::string &name = row.choice, pass = name.substr(0, name.find('/') + 1);
         const auto workspace_of = [&](const std::string& kernel) {
             return Registry::instance()

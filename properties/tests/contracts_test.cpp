@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "harness/run/check.hpp"
+#include "harness/run/check_rows.hpp"
 #include "properties/tests/seeded_bugs/hunt.hpp"
 #include "properties/tests/verdicts.hpp"
 
@@ -59,7 +59,7 @@ TEST_CASE("an integer that overflows and comes right passes, and the checked var
     };
     CHECK(overflows("fraction.forward/wraps_back").starts_with("int overflow at "));
     CHECK(overflows("fraction.forward/wraps_back")
-              .ends_with("contracts/kernels.cu:29: 46341 * 46341 in block (0, 0, 0), "
+              .ends_with("contracts/contracts_kernels.cu:29: 46341 * 46341 in block (0, 0, 0), "
                          "thread (0, 0, 0)"));
     // What a case noted is none of the next.
     CHECK(overflows("fraction.forward/naive").empty());
@@ -82,9 +82,9 @@ TEST_CASE("of a failure it is told which integers overflow, whatever property it
         REQUIRE(told != std::string::npos);
         CHECK(result.message.find("int overflow at ", told + 3) == std::string::npos);
     }
-    CHECK(
-        results[0].message.ends_with("contracts/kernels.cu:29: 46341 * 46341 in block (0, 0, 0), "
-                                     "thread (0, 0, 0)"));
+    CHECK(results[0].message.ends_with(
+        "contracts/contracts_kernels.cu:29: 46341 * 46341 in block (0, 0, 0), "
+        "thread (0, 0, 0)"));
 }
 
 TEST_CASE("a row counts the passed cases with integers that wrap back") {

@@ -10,7 +10,7 @@
 
 #include "properties/data/seeds.hpp"
 #include "properties/problems/generator.hpp"
-#include "properties/tests/operator.hpp"
+#include "properties/tests/test_operator.hpp"
 
 namespace gradverify::testing {
 

@@ -96,7 +96,7 @@ def try_full(folder):
 
 
 def try_unwritable(folder):
-    for option in ("--json", "--html", "--junit", "--sarif", "--cases-log"):
+    for option in ("--json", "--html", "--junit", "--sarif"):
         for path, why in (("/dev/full", "No space left on device"),
                           ("/proc/gradverify", "No such file or directory"), (".", "Is a directory")):
             run = start(folder, option, path)

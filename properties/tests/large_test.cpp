@@ -12,7 +12,7 @@
 #include "kernels/grids.hpp"
 #include "properties/data/seeds.hpp"
 #include "properties/large/draw_large.hpp"
-#include "properties/large/plan.hpp"
+#include "properties/large/large_plan.hpp"
 #include "properties/problems/generator.hpp"
 #include "properties/tests/devices.hpp"
 #include "properties/tests/verdicts.hpp"
@@ -290,17 +290,6 @@ TEST_CASE("on a GPU a kernel with a block for each plane takes more than 2^31 of
                     Registry::instance()));
     CHECK(outcome.verdict == Verdict::passed);
     CHECK(outcome.message == "");
-}
-
-TEST_CASE("a kernel of tensor cores takes an axis of 2^29 elements, with padding, and no longer") {
-    const Kernel& kernel =
-        *Registry::instance().find_kernel("conv.grad_input/tensor_core_tf32_nhwc");
-    const auto takes = [&](const char* problem) {
-        return !kernel.why_unsupported(Problem::parse(kernel.op->space, problem));
-    };
-    CHECK(takes("c=4,k=4,in=1x1x536870912"));
-    CHECK_FALSE(takes("c=4,k=4,in=1x1x536870913"));
-    CHECK_FALSE(takes("c=4,k=4,in=1x1x536870912,padding=0x0x1"));
 }
 
 }  // namespace gradverify

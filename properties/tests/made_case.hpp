@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "properties/properties.hpp"
-#include "properties/suite/suite.hpp"
+#include "properties/suite/kernel_suite.hpp"
 #include "properties/tests/small_operators.hpp"
 
 namespace gradverify::testing {

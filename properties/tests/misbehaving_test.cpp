@@ -10,9 +10,9 @@
 
 #include "harness/base/text.hpp"
 #include "harness/cases/measurement.hpp"
-#include "harness/run/check.hpp"
+#include "harness/run/check_rows.hpp"
 #include "harness/run/selection.hpp"
-#include "properties/suite/suite.hpp"
+#include "properties/suite/kernel_suite.hpp"
 #include "properties/tests/devices.hpp"
 
 namespace gradverify {
@@ -308,7 +308,8 @@ TEST_CASE("what the device found comes before how the launcher ended the process
         if (property == std::string("free_of_races")) {
             CHECK(overflow.message.find("; int overflow at ") != std::string::npos);
             CHECK(overflow.message.ends_with(
-                "properties/tests/misbehaving/kernels.cu:171: 46341 * 46341 on the host"));
+                "properties/tests/misbehaving/misbehaving_kernels.cu:171: 46341 * 46341 on the "
+                "host"));
         }
         // That it can't be run here is no fault of the kernel.
         const Outcome unserved = run("exits_after_ptx", property);

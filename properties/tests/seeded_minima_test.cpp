@@ -4,7 +4,7 @@
 // process. Takes long; not run under sanitizers.
 #include <doctest/doctest.h>
 
-#include "properties/suite/suite.hpp"
+#include "properties/suite/kernel_suite.hpp"
 #include "properties/tests/seeded_bugs/hunt.hpp"
 
 namespace gradverify {

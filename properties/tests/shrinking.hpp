@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "properties/shrinking/shrink_case.hpp"
-#include "properties/tests/operator.hpp"
+#include "properties/tests/test_operator.hpp"
 
 namespace gradverify::testing {
 

@@ -10,7 +10,7 @@
 
 #include "harness/declare_operator.hpp"
 #include "harness/numbers/element_bits.hpp"
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 
 namespace gradverify::testing {
 

@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "harness/registry/registry.hpp"
-#include "harness/report/failure.hpp"
+#include "harness/report/text/failure.hpp"
 #include "properties/properties.hpp"
-#include "properties/suite/suite.hpp"
+#include "properties/suite/kernel_suite.hpp"
 
 namespace gradverify::testing {
 

@@ -9,7 +9,7 @@
 #include "harness/cases/case.hpp"
 #include "harness/run/selection.hpp"
 #include "harness/run/shard.hpp"
-#include "harness/testing/operator.hpp"
+#include "harness/testing/made_operator.hpp"
 #include "harness/tests/fuzz/targets.hpp"
 #include "harness/workers/compute_sanitizer.hpp"
 #include "harness/workers/protocol.hpp"

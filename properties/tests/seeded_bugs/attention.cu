@@ -2,7 +2,7 @@
 // Seeded bugs of asynchronous copies, in attention's gradients on tensor cores: what orders a
 // stage's filling and reading is missing, or comes too early. And weights that are rounded, in
 // forward kernels too, where the kernel says so and where it does not.
-#include "kernels/attention/tiled_mma.cuh"
+#include "kernels/fast/attention/tiled_mma.cuh"
 
 namespace {
 

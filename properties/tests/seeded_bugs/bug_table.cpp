@@ -14,7 +14,7 @@
 
 #include "harness/base/text.hpp"
 #include "harness/run/shrink_in_workers.hpp"
-#include "properties/suite/suite.hpp"
+#include "properties/suite/kernel_suite.hpp"
 #include "properties/tests/devices.hpp"
 #include "properties/tests/seeded_bugs/hunt.hpp"
 

@@ -2,21 +2,17 @@
 // Seeded bugs of convolutions by patches, and of depthwise ones. Left out for cuda without cuBLAS.
 #if !defined(GRADVERIFY_NO_CUBLAS) || !defined(__NVCC__)
 #include "kernels/conv/depthwise.cuh"
-#include "kernels/conv/im2col.cuh"
+#include "kernels/fast/conv/im2col.cuh"
 
 namespace {
 
 using namespace gradverify;
 using namespace gradverify::conv;
 
-constexpr auto chunked = Batches::chunked;
-
-// Samples behind the last whole chunk get the bias alone.
+// Samples behind the last whole chunk, of four, get the bias alone.
 void remainder_skipped(const Forward& call) {
-    if (call.y.elements() == 0) return;
-    const Parameters& p = call.problem;
-    const long long chunk = samples_at_once<float, chunked>(p, PatchSizes(p));
-    patches_to_features<float, chunked>(call, p.n / chunk * chunk);
+    const long long n = call.problem.n;
+    patches_to_features<float>(call, n < 4 ? n : n / 4 * 4);
 }
 
 /// Keeps the last of the patches that hold a pixel.
@@ -45,7 +41,7 @@ void overlaps_overwritten(const GradInput& call) {
     if (call.dx.elements() == 0) return;
     const auto patches = patches_of<float>(call.problem, call.dx, call.dy, call.launch);
     const Launch& on = call.launch;
-    features_to_patches(call, patches, 0, call.problem.n);
+    features_to_patches(call, patches);
     fold_last<<<blocks_of_loop(call.dx.elements(), on.block_size), on.block_size, 0, on.stream>>>(
         patches.data, call.dx.as<float>(), patches.g, call.dx.elements());
 }
@@ -81,10 +77,9 @@ void first_of_multiplier(const GradInput& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Forward, "bug_remainder_skipped", remainder_skipped)
-    .with(declare_patches<float, chunked>);
+GRADVERIFY_KERNEL(Forward, "bug_remainder_skipped", remainder_skipped).with(declare_patches<float>);
 GRADVERIFY_KERNEL(GradInput, "bug_overlaps_overwritten", overlaps_overwritten)
-    .with(declare_patches<float, Batches::whole>);
+    .with(declare_patches<float>);
 GRADVERIFY_KERNEL(Forward, "bug_multiplier_ignored", multiplier_ignored)
     .with(declare_depthwise<float>)
     .spatial_axes(1, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of convolutions as products: groups, dilation, split sums, phases of the stride.
-#include "kernels/conv/implicit_gemm_split.cuh"
+#include "kernels/fast/conv/implicit_gemm_split.cuh"
 #include "reference/conv.hpp"
 #include "reference/conv_transpose.hpp"
 

@@ -7,16 +7,16 @@
 
 #include "harness/run/shrink_in_workers.hpp"
 #include "properties/properties.hpp"
-#include "properties/suite/suite.hpp"
+#include "properties/suite/kernel_suite.hpp"
 #include "properties/tests/devices.hpp"
 
 namespace gradverify {
 
 std::vector<SeededBug> every_seeded_bug() {
     std::vector<SeededBug> all;
-    const std::span<const SeededBug> lists[] = {seeded_bugs,       layout_bugs,     product_bugs,
-                                                tensor_core_bugs,  asynchrony_bugs, warpgroup_bugs,
-                                                element_type_bugs, eight_bit_bugs,  derived_bugs};
+    const std::span<const SeededBug> lists[] = {seeded_bugs,     layout_bugs,    product_bugs,
+                                                asynchrony_bugs, warpgroup_bugs, element_type_bugs,
+                                                eight_bit_bugs,  derived_bugs};
     for (const auto list : lists) all.insert(all.end(), list.begin(), list.end());
     return all;
 }

@@ -143,9 +143,6 @@ constexpr SeededBug layout_bugs[] = {
     {"conv_transpose.backward/bug_db_with_dw_alone", "matches_reference", "in=1"},
     {"conv_transpose.forward/bug_output_padding_forgotten", "matches_reference",
      "in=1,dilation=2,output_padding=1"},
-    {"relayout.forward/bug_tail_of_tile", "stays_in_bounds", "in=1"},
-    // Where one of the two axes has one element, both orders are one.
-    {"relayout.grad_input/bug_swapped_axes", "matches_reference", "in=2x2"},
 };
 
 // Convolutions as products.
@@ -168,16 +165,6 @@ constexpr SeededBug product_bugs[] = {
     {"conv.grad_input/bug_overlaps_overwritten", "matches_reference", "in=1,filter=2,padding=1"},
     {"conv.forward/bug_multiplier_ignored", "matches_reference", "c=2,k=4,groups=2,in=1"},
     {"conv.grad_input/bug_first_of_multiplier", "matches_reference", "k=2,in=1"},
-};
-
-// Wrong in the tiles of kernels on tensor cores.
-constexpr SeededBug tensor_core_bugs[] = {
-    {"conv.forward/bug_tail_of_depth_unmasked", "matches_reference", "in=1"},
-    {"conv.forward/bug_group_offset_forgotten", "matches_reference", "c=2,k=2,groups=2,in=1"},
-    {"conv.forward/bug_columns_unguarded", "stays_in_bounds", "in=1"},
-    {"conv.forward/bug_tensor_core_sums_in_half", "within_rounding_bound", "in=1"},
-    // Two parts take 17 pixels.
-    {"conv.grad_weight/bug_last_part_dropped", "matches_reference", "n=2,in=3x3"},
 };
 
 // Wrong in the order of asynchronous copies and reads of them.

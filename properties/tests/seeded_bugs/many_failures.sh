@@ -17,7 +17,7 @@ kernels=(
     conv.grad_bias/bug_halved_block
     conv.backward/bug_mask_3_writes_db
     conv_transpose.backward/bug_db_with_dw_alone
-    conv.forward/bug_tensor_core_sums_in_half
+    fc.forward/bug_undeclared_tf32
     conv.grad_weight/bug_f8_sums_in_half
     relu.forward/bug_float4_by_length
     relu.grad_input/bug_mask_from_zero

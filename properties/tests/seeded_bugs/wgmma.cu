@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of asynchrony on sm_90a, in the products of a fully connected layer: what orders the
 // copies and products of a ring of stages is missing, wrong, or comes too early.
-#include "kernels/fc/wgmma.cuh"
+#include "kernels/fast/fc/wgmma.cuh"
 
 namespace {
 

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/drafting/glue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr std::string_view fill_in = "FILL_IN";
+
+/// `f16` of `__half`; empty for float, and for types that gradverify does not know.
+std::string storage_of(const std::string& type) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> known{
+        {{"half", "f16"},
+         {"__half", "f16"},
+         {"__nv_bfloat16", "bf16"},
+         {"nv_bfloat16", "bf16"},
+         {"double", "f64"},
+         {"__nv_fp8_e4m3", "f8e4m3"}}};
+    std::string element = type.substr(0, type.find('*'));
+    if (element.starts_with("const ")) element.erase(0, 6);
+    for (const auto& [name, storage] : known)
+        if (element == name) return std::string(storage);
+    return {};
+}
+
+bool has_real_elements(const Operator& op, const std::string& tensor) {
+    for (const auto* specs : {&op.inputs, &op.outputs})
+        for (const TensorSpec& spec : *specs)
+            if (spec.name == tensor || "d" + spec.name == tensor) return is_floating(spec.dtype);
+    return true;
+}
+
+/// The declarations of types that are not float: `.storage("x", gradverify::DType::f16)`.
+std::vector<std::string> declarations(const Operator& op, const Signature& launcher,
+                                      const GlueMatch& match) {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < match.arguments.size(); ++i) {
+        const std::string& tensor = match.arguments[i].tensor;
+        const std::string storage = storage_of(launcher.parameters[i].type);
+        if (!tensor.empty() && !storage.empty() && has_real_elements(op, tensor))
+            lines.push_back(
+                fmt::format(".storage(\"{}\", gradverify::DType::{})", tensor, storage));
+    }
+    return lines;
+}
+
+std::string placeholder(const std::string& name, std::size_t position) {
+    return fmt::format("{}_{}", fill_in, name.empty() ? std::to_string(position + 1) : name);
+}
+
+/// `theirs::launch` gives `launch`.
+std::string variant_of(const std::string& name) { return name.substr(name.rfind(':') + 1); }
+
+/// What stands before the arguments of a call.
+std::string call_of(const Signature& launcher, std::string name) {
+    if (launcher.is_template) name += fmt::format("<{}_template_arguments>", fill_in);
+    if (launcher.is_kernel)
+        name += fmt::format("<<<{0}_blocks, {0}_threads, 0, call.launch.stream>>>", fill_in);
+    return name;
+}
+
+std::string struct_name(const std::string& pass) {
+    std::string name;
+    bool begins = true;
+    for (const char c : pass) {
+        if (c != '_') name += begins ? static_cast<char>(std::toupper(c)) : c;
+        begins = c == '_';
+    }
+    return name;
+}
+
+/// A list in lines, behind an indentation of four; broken behind commas alone.
+std::string listed(const std::string& head, std::vector<std::string> parts,
+                   const std::string& tail) {
+    constexpr char blank_inside = '\x1f';
+    for (std::string& part : parts) std::ranges::replace(part, ' ', blank_inside);
+    std::string text = "    " + wrapped(head + joined(parts) + tail, 8) + "\n";
+    std::ranges::replace(text, blank_inside, ' ');
+    return text;
+}
+
+/// The members of the pass struct: its tensors, and the parameters that have one value.
+std::string members(const Operator& op, const PassSpec& pass) {
+    std::string text;
+    const auto group = [&](const std::string& type, const std::string& how,
+                           const std::vector<std::string>& names) {
+        if (names.empty()) return;
+        std::vector<std::string> parts(names.size());
+        std::ranges::transform(names, parts.begin(), [&](const std::string& name) {
+            return fmt::format("{} = {}(\"{}\")", name, how, name);
+        });
+        text += listed(type + " ", std::move(parts), ";");
+    };
+    group("TensorView", "tensor", pass.tensors());
+    std::vector<std::string> sizes, reals;
+    for (const ParameterSpec& spec : op.space.parameters())
+        if (spec.kind == ParameterKind::scalar)
+            (spec.is_real() ? reals : sizes).push_back(spec.name);
+    group("std::int64_t", "size", sizes);
+    group("float", "attribute", reals);
+    return text;
+}
+
+/// What takes the results of the call `called` into the pass's tensors, line by line. An output
+/// that nothing yields is to be filled in.
+std::string body_of(const Signature& launcher, const GlueMatch& match, const std::string& called,
+                    std::vector<std::string> arguments) {
+    std::string text;
+    if (launcher.results == Results::tensor && !match.results.empty()) {
+        text = listed(fmt::format("call.{}.tensor().copy_({}(", match.results.front(), called),
+                      std::move(arguments), "));");
+    } else if (!match.results.empty()) {
+        text = listed(fmt::format("const auto results = {}(", called), std::move(arguments), ");");
+        for (std::size_t i = 0; i < match.results.size(); ++i)
+            text += fmt::format(
+                fmt::runtime(launcher.results == Results::tuple
+                                 ? "    call.{}.tensor().copy_(std::get<{}>(results));\n"
+                                 : "    call.{}.tensor().copy_(results[{}]);\n"),
+                match.results[i], i);
+    } else if (launcher.gives_status && !launcher.is_kernel) {
+        text =
+            listed(fmt::format("if ({}(", called), std::move(arguments),
+                   fmt::format(") != 0) throw std::runtime_error(\"{} failed\");", launcher.name));
+    } else {
+        text = listed(called + "(", std::move(arguments), ");");
+    }
+    for (const std::string& output : match.unmatched_outputs)
+        text += fmt::format("    {}_{};\n", fill_in, output);
+    return text;
+}
+
+/// Declares a variable for each `at::Tensor&`, which takes no temporary, and names it as argument.
+std::string variables_of(const Signature& launcher, std::vector<std::string>& arguments) {
+    std::string text;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const auto& [type, name, has_default] = launcher.parameters[i];
+        if (type.starts_with("const ") || !type.ends_with("Tensor&") ||
+            !arguments[i].ends_with(".tensor()"))
+            continue;
+        text += fmt::format("    at::Tensor {} = {};\n", name, arguments[i]);
+        arguments[i] = name;
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string glue_of(const Operator& op, const Signature& launcher, const GlueMatch& match,
+                    const std::string& file, const std::string& name) {
+    const std::string type = struct_name(match.pass->name);
+    std::vector<std::string> arguments;
+    for (std::size_t i = 0; i < match.arguments.size(); ++i)
+        arguments.push_back(!match.arguments[i].text.empty()
+                                ? match.arguments[i].text
+                                : placeholder(launcher.parameters[i].name, i));
+    const std::string variables = variables_of(launcher, arguments);
+    const bool is_checked = launcher.gives_status && !launcher.is_kernel;
+    std::string chain;
+    for (const std::string& line : declarations(op, launcher, match)) chain += "\n    " + line;
+    return fmt::format(
+        "{}"
+        "#include \"harness/pass.hpp\"\n"
+        "#include \"harness/{}.hpp\"\n"
+        "\n"
+        "#include \"{}\"\n"
+        "\n"
+        "struct {} : gradverify::Pass<\"{}\", \"{}\"> {{\n"
+        "    using Pass::Pass;\n"
+        "{}"
+        "}};\n"
+        "static void launch(const {}& call) {{\n"
+        "{}"
+        "}}\n"
+        "GRADVERIFY_KERNEL({}, \"{}\", launch){};\n",
+        is_checked ? "#include <stdexcept>\n\n" : "",
+        launcher.is_of_extension() ? "torch" : "kernel", file, type, op.name, match.pass->name,
+        members(op, *match.pass), type,
+        variables + body_of(launcher, match, call_of(launcher, name), std::move(arguments)), type,
+        variant_of(name), chain);
+}
+
+std::vector<std::string> glue_notes(const Operator& op, const Signature& launcher,
+                                    const GlueMatch& match) {
+    std::vector<std::string> notes;
+    const auto name_of = [&](std::size_t i) {
+        const SignatureParameter& parameter = launcher.parameters[i];
+        return parameter.type + " " + parameter.name;
+    };
+    for (std::size_t i = 0; i < match.arguments.size(); ++i)
+        if (match.arguments[i].is_guessed)
+            notes.push_back(fmt::format("guessed: {} is {}", name_of(i), match.arguments[i].text));
+    for (std::size_t i = 0; i < match.arguments.size(); ++i)
+        if (match.arguments[i].text.empty()) notes.push_back("fill in: " + name_of(i));
+    if (launcher.is_template)
+        notes.push_back("fill in: the arguments of the template " + launcher.name +
+                        ", and the types that they stand for");
+    if (launcher.is_kernel)
+        notes.push_back("fill in: blocks and threads, since " + launcher.name + " is a kernel");
+    if (!notes.empty()) notes.push_back("not used yet: " + joined_or_none(match.unused));
+    if (match.results.size() > 1)
+        notes.push_back("guessed: the results are " + joined(match.results) + ", in this order");
+    for (const std::string& output : match.unmatched_outputs)
+        notes.push_back(fmt::format("nothing yields {} of {}.{}; its passes are {}", output,
+                                    op.name, match.pass->name, joined(names_of(op.passes))));
+    return notes;
+}
+
+}  // namespace gradverify

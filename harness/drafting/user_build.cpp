@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/drafting/user_build.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/files.hpp"
+#include "harness/base/random.hpp"
+#include "harness/base/text.hpp"
+#include "harness/drafting/signature.hpp"
+#include "harness/report/export/sources.hpp"
+
+namespace gradverify {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether one of the other files includes this one, so that it is not built by itself: it is
+/// looked for as compilers do, beside that file, then where they are told to.
+bool is_included(const fs::path& file, const UserFiles& given) {
+    return std::ranges::any_of(given.files, [&](const fs::path& other) {
+        std::vector<fs::path> folders{other.parent_path()};
+        folders.insert(folders.end(), given.includes.begin(), given.includes.end());
+        const std::string text = read_file(other.string()).value_or("");
+        return std::ranges::any_of(split(text, '\n'), [&](std::string_view line) {
+            const std::string included = included_in(line).value_or("");
+            if (included.empty()) return false;
+            const auto found = std::ranges::find_if(folders, [&](const fs::path& folder) {
+                return fs::is_regular_file(folder / included.substr(1));
+            });
+            return found != folders.end() && fs::equivalent(*found / included.substr(1), file);
+        });
+    });
+}
+
+/// Whether the file is one of a PyTorch extension, which an operator of the user's is not.
+bool is_of_extension(const std::string& file) {
+    return includes_torch(read_file(file).value_or(""));
+}
+
+/// What CMake takes as one argument, whatever is in it.
+std::string bracketed(const std::string& text) { return "[==[" + text + "]==]"; }
+
+void add_command(std::string& text, std::string_view command,
+                 const std::vector<std::string>& words) {
+    if (words.empty()) return;
+    text += fmt::format("{}(gradverify PRIVATE", command);
+    for (const std::string& word : words) text += "\n    " + bracketed(word);
+    text += ")\n";
+}
+
+std::vector<std::string> absolute(std::vector<std::string> paths) {
+    for (std::string& path : paths) path = fs::absolute(path).lexically_normal();
+    return paths;
+}
+
+std::string project_of(const UserFiles& given) {
+    std::vector<std::string> files;
+    std::ranges::copy_if(given.files, std::back_inserter(files),
+                         [&](const std::string& file) { return !is_included(file, given); });
+    std::string text =
+        "cmake_minimum_required(VERSION 3.25)\n"
+        "project(user_files LANGUAGES CXX)\n"
+        "find_package(gradverify REQUIRED)\n"
+        "gradverify_add_executable(gradverify";
+    const auto extension = std::stable_partition(
+        files.begin(), files.end(), [](const std::string& file) { return !is_of_extension(file); });
+    const auto add = [&](auto begin, auto end) {
+        for (const std::string& file : absolute({begin, end})) text += "\n    " + bracketed(file);
+    };
+    add(files.begin(), extension);
+    if (extension != files.end()) text += "\n    KERNELS";
+    add(extension, files.end());
+    text += extension == files.end() ? ")\n" : "\n    TORCH)\n";
+    add_command(text, "target_include_directories", absolute(given.includes));
+    add_command(text, "target_compile_definitions", given.definitions);
+    std::vector<std::string> libraries = given.libraries;
+    for (std::string& library : libraries)
+        if (fs::exists(library)) library = fs::absolute(library);
+    add_command(text, "target_link_libraries", libraries);
+    return text;
+}
+
+fs::path cache_folder() {
+    const auto set = [](const char* name) {
+        const char* value = std::getenv(name);
+        return fs::path(value && *value ? value : "");
+    };
+    // A relative one is to be ignored, as the XDG Base Directory Specification has it.
+    if (const fs::path cache = set("XDG_CACHE_HOME"); cache.is_absolute())
+        return cache / "gradverify";
+    if (const fs::path home = set("HOME"); !home.empty()) return home / ".cache" / "gradverify";
+    throw EnvironmentError("files are built in a folder that is kept: set HOME or XDG_CACHE_HOME");
+}
+
+/// Held by this process, or by one that it becomes, until it ends.
+class Lock {
+  public:
+    explicit Lock(const fs::path& folder)
+        : fd_(::open((folder / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+        if (fd_ < 0) refuse_write(folder / "lock");
+        ::flock(fd_, LOCK_EX);
+    }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+    ~Lock() { ::close(fd_); }
+
+  private:
+    int fd_;
+};
+
+fs::path made_folder(const fs::path& folder) {
+    std::error_code wrong;
+    fs::create_directories(folder, wrong);
+    if (wrong)
+        throw EnvironmentError("can't make the folder " + folder.string() + ": " + wrong.message());
+    return folder;
+}
+
+std::string command_of(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += shell_quoted(word) + ' ';
+    return text;
+}
+
+/// Runs a command, gives each line that it prints to `take`, and returns whether it succeeded.
+template <class Take>
+bool run(const std::vector<std::string>& words, const Take& take) {
+    std::fflush(nullptr);
+    std::FILE* const pipe = ::popen((command_of(words) + "2>&1 </dev/null").c_str(), "r");
+    if (!pipe) throw EnvironmentError("can't run " + words.front());
+    char* line = nullptr;
+    std::size_t room = 0;
+    for (ssize_t length; (length = ::getline(&line, &room, pipe)) > 0;) {
+        std::string_view text(line, static_cast<std::size_t>(length));
+        if (text.ends_with('\n')) text.remove_suffix(1);
+        take(text);
+    }
+    std::free(line);
+    return ::pclose(pipe) == 0;
+}
+
+/// What a command that must succeed prints, where it does not.
+void run_or_throw(const std::vector<std::string>& words, const std::string& what) {
+    std::string said;
+    if (!run(words, [&](std::string_view line) { said += std::string(line) + '\n'; }))
+        throw EnvironmentError(what + ":\n" + said);
+}
+
+/// The folder of the package's CMake files. A build tree has none: it is installed beside.
+fs::path package_folder() {
+    std::error_code wrong;
+    const fs::path program = fs::read_symlink("/proc/self/exe", wrong);
+    const fs::path folder = program.parent_path();
+    fs::path prefix = folder;
+    if (fs::exists(folder / "gradverify-config.cmake") && fs::exists(folder / "CMakeCache.txt")) {
+        prefix = made_folder(cache_folder() /
+                             fmt::format("package-{:016x}", mix_seed(0, folder.string())));
+        const Lock lock(prefix);
+        const fs::path installed = prefix / "bin" / program.filename();
+        if (!fs::exists(installed) || fs::last_write_time(installed) < fs::last_write_time(program))
+            run_or_throw({"cmake", "--install", folder, "--prefix", prefix},
+                         "can't install the package that files are built with");
+        prefix /= "bin";
+    }
+    fs::path package = (prefix / GRADVERIFY_PACKAGE_FROM_BIN).lexically_normal();
+    if (!fs::exists(package / "gradverify-config.cmake"))
+        throw EnvironmentError(
+            "files are built with gradverify's CMake package, and there is none in " +
+            package.string() + ": install gradverify as a whole");
+    return package;
+}
+
+bool has_program(const std::string& name) {
+    return run({"sh", "-c", "command -v " + name}, [](std::string_view) {});
+}
+
+/// Shows on a terminal how far the build is, and keeps what the compiler says.
+class BuildOutput {
+  public:
+    void operator()(std::string_view line) {
+        if (is_progress(line)) {
+            show(line);
+        } else if (is_of_the_tool(line)) {
+            keep();
+        } else {
+            saying_ += std::string(line) + '\n';
+        }
+    }
+    /// What the compiler said, once where it said the same of a file for several devices.
+    const std::string& said() const { return said_; }
+    void end() {
+        keep();
+        if (is_terminal_ && has_shown_) std::fputs("\r\033[K", stderr);
+    }
+
+  private:
+    /// `[3/9] Building gradverify's /home/u/their.cu for cpu`
+    static bool is_progress(std::string_view line) {
+        const auto end = line.find(']');
+        return line.starts_with('[') && end != std::string_view::npos &&
+               line.substr(0, end).find_first_not_of("[/ 0123456789%") == std::string_view::npos;
+    }
+    /// The words of ninja and make about a command that failed; the command's own stand beside
+    /// them.
+    bool is_of_the_tool(std::string_view line) {
+        const bool is_command = std::exchange(is_command_, line.starts_with("FAILED: "));
+        return is_command || is_command_ || line.starts_with("ninja: ") ||
+               line.starts_with("gmake") || line.starts_with("make[") ||
+               line.starts_with("make:") ||
+               line.starts_with("Consolidate compiler generated dependencies");
+    }
+    void keep() {
+        // Each device has a folder of its own for the headers that files begin with.
+        std::string same;
+        for (const std::string_view line : split(saying_, '\n'))
+            if (line.find("/gradverify_prefix/") == std::string_view::npos)
+                same += std::string(line) + '\n';
+        if (known_.insert(std::move(same)).second) said_ += saying_;
+        saying_.clear();
+    }
+    void show(std::string_view line) {
+        keep();
+        if (is_terminal_) {
+            std::fprintf(stderr, "\r\033[K%.*s", std::min(79, static_cast<int>(line.size())),
+                         line.data());
+        } else if (!has_shown_) {
+            std::fputs("gradverify: building the files\n", stderr);
+        }
+        has_shown_ = true;
+    }
+
+    std::string said_, saying_;
+    std::set<std::string> known_;
+    bool is_terminal_ = ::isatty(STDERR_FILENO) != 0, has_shown_ = false, is_command_ = false;
+};
+
+}  // namespace
+
+std::string program_over(const UserFiles& given, const std::string& device) {
+    for (const char* const tool : {"cmake", "c++"})
+        if (!has_program(tool))
+            throw EnvironmentError(
+                fmt::format("files are built by CMake and a C++ compiler, and there "
+                            "is no {} here",
+                            tool));
+    const fs::path package = package_folder();
+    const std::string project = project_of(given);
+    std::vector<std::string> configure{"-DCMAKE_BUILD_TYPE=Release",
+                                       "-Dgradverify_DIR=" + package.string()};
+    if (device == "cpu") configure.emplace_back("-DGRADVERIFY_CUDA=OFF");
+    if (device == "cuda") configure.emplace_back("-DGRADVERIFY_CPU=OFF");
+    if (has_program("ninja")) configure.insert(configure.end(), {"-G", "Ninja"});
+    const fs::path folder = made_folder(
+        cache_folder() / fmt::format("{}-{:016x}", fs::path(given.files.front()).stem().string(),
+                                     mix_seed(0, project + command_of(configure))));
+    const Lock lock(folder);
+    const fs::path build = folder / "build";
+    if (!fs::exists(build / "CMakeCache.txt") || read_file(folder / "CMakeLists.txt") != project) {
+        write_file(folder / "CMakeLists.txt", project);
+        std::vector<std::string> words{"cmake", "-S", folder, "-B", build};
+        words.insert(words.end(), configure.begin(), configure.end());
+        run_or_throw(words, "CMake can't prepare the build");
+    }
+    BuildOutput output;
+    const bool is_built = run({"cmake", "--build", build, "--parallel"},
+                              [&](std::string_view line) { output(line); });
+    output.end();
+    if (!is_built) throw UsageError("the files can't be built\n" + output.said());
+    std::fputs(output.said().c_str(), stderr);
+    return build / "gradverify";
+}
+
+}  // namespace gradverify

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how files that a command line names become a program: CMake builds them over gradverify's
+// package, in a folder of the user's cache that is kept, so that what has not changed is not built
+// again.
+#pragma once
+
+#include <string>
+
+#include "harness/drafting/user_files.hpp"
+
+namespace gradverify {
+
+/// The path of gradverify over the files' kernels, built. Its kernels are built for each device
+/// that this gradverify has, or for `device` alone, where that is "cpu" or "cuda".
+/// **Errors** UsageError with what the compiler says; EnvironmentError where there is no CMake, no
+/// compiler, no package of this gradverify, or nowhere to build.
+std::string program_over(const UserFiles& given, const std::string& device);
+
+}  // namespace gradverify

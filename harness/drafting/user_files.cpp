@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/drafting/user_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
+
+namespace gradverify {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> building_verbs{"list", "check", "judge", "repro",
+                                                         "bench"};
+/// Takes its first file as it is, and operators from C++ files.
+constexpr std::string_view drafting_verb = "new";
+
+/// Those of the files that the command has built.
+std::vector<std::string_view> endings_built_for(const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+        if (word == drafting_verb) return {".cpp", ".cc", ".cxx"};
+        if (std::ranges::find(building_verbs, word) != building_verbs.end())
+            return {".cu", ".cpp", ".cc", ".cxx"};
+    }
+    return {};
+}
+
+/// Where the file stands whose launcher is drafted; behind the end for other verbs. All options of
+/// the verb have values.
+std::size_t place_of_draft(const std::vector<std::string>& words) {
+    std::size_t at =
+        static_cast<std::size_t>(std::ranges::find(words, drafting_verb) - words.begin()) + 1;
+    while (at < words.size() && words[at].starts_with("-"))
+        at += words[at].find('=') == std::string::npos ? 2 : 1;
+    return at;
+}
+
+}  // namespace
+
+std::string UserFiles::print() const {
+    std::vector<std::string> words;
+    for (const std::string& file : files) words.push_back(file);
+    const auto add = [&](const char* option, const std::vector<std::string>& values) {
+        for (const std::string& value : values) words.insert(words.end(), {option, value});
+    };
+    add("--include", includes);
+    add("--define", definitions);
+    add("--link", libraries);
+    for (std::string& word : words)
+        if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "._-/=+,:@%") != std::string::npos)
+            word = shell_quoted(word);
+    return joined(words, " ");
+}
+
+CommandWords::CommandWords(std::vector<std::string> all) {
+    const std::vector<std::string_view> endings = endings_built_for(all);
+    const auto is_file_name = [&](const std::string& word) {
+        return !word.starts_with('-') && std::ranges::any_of(endings, [&](std::string_view ending) {
+            return word.ends_with(ending);
+        });
+    };
+    if (std::ranges::none_of(all, is_file_name)) {
+        rest = std::move(all);
+        return;
+    }
+    const std::array<std::pair<std::string_view, std::vector<std::string>*>, 3> options{
+        {{"--include", &files.includes},
+         {"--define", &files.definitions},
+         {"--link", &files.libraries}}};
+    const std::size_t draft = place_of_draft(all);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::string& word = all[i];
+        const auto option = std::ranges::find_if(options, [&](const auto& known) {
+            return word == known.first || word.starts_with(std::string(known.first) + '=');
+        });
+        if (option != options.end()) {
+            const bool is_apart = word == option->first;
+            if (is_apart && i + 1 == all.size()) throw UsageError(word + " needs a value");
+            option->second->push_back(is_apart ? all[++i] : word.substr(option->first.size() + 1));
+        } else if (is_file_name(word) && i != draft) {
+            if (!std::filesystem::is_regular_file(word))
+                throw UsageError("there is no file " + word);
+            if (std::ranges::find(files.files, word) == files.files.end())
+                files.files.push_back(word);
+        } else {
+            rest.push_back(word);
+        }
+    }
+}
+
+std::string CommandWords::device() const {
+    constexpr std::string_view option = "--device";
+    for (auto word = rest.begin(); word != rest.end(); ++word) {
+        if (*word == option && word + 1 != rest.end()) return word[1];
+        if (word->starts_with("--device=")) return word->substr(option.size() + 1);
+    }
+    return {};
+}
+
+}  // namespace gradverify

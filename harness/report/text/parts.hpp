@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides how what adds up, of the verdicts of a row's shards, lies in a result file: the problems
+// that were met, and the distributions.
+#pragma once
+
+#include "harness/base/checked_json.hpp"
+#include "harness/report/files/record.hpp"
+
+namespace gradverify {
+
+ordered_json json_of_parts(const RowRecord& record);
+/// **Errors** ordered_json::exception or std::invalid_argument.
+void take_parts(RowRecord& record, const ordered_json& parts);
+
+/// The parts of both together; counts of cases, skips and time, too.
+/// **Errors** std::invalid_argument where they are not of one row.
+void add_parts(RowRecord& sum, const RowRecord& other);
+
+}  // namespace gradverify

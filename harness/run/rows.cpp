@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/run/rows.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include "harness/base/interrupt.hpp"
+#include "harness/run/redraw.hpp"
+#include "harness/run/row_verdict.hpp"
+
+namespace gradverify {
+
+namespace {
+
+const std::string drawing_threw = "drawing a problem threw: ";
+// A row that has compared nothing but zeros is given this many cases.
+constexpr std::int64_t cases_to_tell = 100;
+// More threads than these draw nothing that is missed.
+constexpr int most_drawing = 4;
+
+/// Places of the rows, the suite's first property first.
+std::vector<std::size_t> by_property(const Suite& suite, const std::vector<Row>& rows) {
+    std::vector<std::size_t> order(rows.size());
+    std::iota(order.begin(), order.end(), 0);
+    const std::vector<const Property*> first = suite.properties();
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+        return std::ranges::find(first, rows[i].property) - first.begin();
+    });
+    return order;
+}
+
+}  // namespace
+
+Rows::Rows(const Suite& suite, const std::vector<Row>& rows, const CheckOptions& options,
+           WorkerPool& pool, const CheckObserver& observer, const TimeBudget& time)
+    : suite_(suite),
+      options_(options),
+      pool_(pool),
+      observer_(observer),
+      time_(time),
+      turns_(by_property(suite, rows), options.seconds.has_value()),
+      drawing_([this](std::size_t row, std::int64_t index) { return draw(rows_[row], index); },
+               rows.size(), std::clamp(pool.jobs() / 8, 0, most_drawing)) {
+    for (const Row& row : rows) {
+        rows_.push_back(serving_of(row));
+        set_kind(rows_.size() - 1);
+    }
+    if (options_.exhaustive) return;
+    for (const Serving& serving : rows_) most_ += std::ssize(serving.known) + cases_of(serving);
+}
+
+Serving Rows::serving_of(const Row& row) const {
+    Serving serving;
+    serving.result.row = row;
+    for (const Problem& problem : options_.problems) {
+        if (&problem.space() != &row.kernel->op->space || row.kernel->op->validate(problem))
+            continue;
+        if (const auto why = row.kernel->why_unsupported(problem))
+            serving.result.left_out.push_back(problem.print() + ": " + *why);
+        else
+            serving.problems.push_back(problem);
+    }
+    serving.next_index = options_.shard.index;
+    serving.cases = options_.cases;
+    if (options_.cases_per_problem)
+        serving.cases =
+            *options_.cases_per_problem * static_cast<std::int64_t>(serving.problems.size());
+    serving.runs_alone = row.property->own_cases > 0;
+    if (serving.runs_alone) serving.cases = std::min(serving.cases, row.property->own_cases);
+    if (!options_.data_files.empty() && row.property->needs_integers)
+        ++serving.result.skips["needs integers, not recorded tensors"];
+    else if (serving.runs_alone && (options_.exhaustive || !options_.problems.empty()))
+        ++serving.result.skips["draws problems of its own"];
+    else if (options_.exhaustive)
+        serving.walk.emplace(suite_, row, *options_.exhaustive);
+    else if (!options_.problems.empty() && serving.problems.empty())
+        ++serving.result.skips["supports none of the given problems"];
+    else if (serving.next_index >= serving.cases)
+        ++serving.result.skips[no_case_in_shard];
+    serving.open = serving.result.skips.empty();
+    if (options_.shard.index == 0) add_known(serving);
+    return serving;
+}
+
+/// On whatever device the row has.
+void Rows::add_known(Serving& serving) const {
+    const Row& row = serving.result.row;
+    for (const Case& known : options_.known_cases) {
+        if (known.kernel != row.kernel->name || known.property != row.property->name) continue;
+        Case here = known;
+        here.device = row.device;
+        if (std::ranges::find(serving.known, here) == serving.known.end())
+            serving.known.push_back(std::move(here));
+    }
+}
+
+/// The drawn cases of a row in this shard.
+std::int64_t Rows::cases_of(const Serving& serving) const {
+    const Shard& shard = options_.shard;
+    return serving.cases > shard.index ? (serving.cases - 1 - shard.index) / shard.count + 1 : 0;
+}
+
+bool Rows::has_more(const Serving& serving) const {
+    return serving.open &&
+           (!serving.known.empty() || serving.walk || serving.next_index < serving.cases);
+}
+
+/// The cases below which it is thin; 0 where it is due none.
+std::int64_t Rows::due(const Serving& serving) const {
+    const bool is_due = options_.seconds && !serving.walk && !serving.runs_alone;
+    return is_due ? std::min(options_.at_least, cases_of(serving)) : 0;
+}
+
+/// Whether time is up, or is expected to be when the row's next case ends, behind those in flight.
+bool Rows::is_out_of_time(const Serving& serving) const {
+    const RowResult& got = serving.result;
+    if (!options_.seconds || got.cases == 0) return time_.is_up();
+    return backlog_seconds_ / pool_.jobs() + got.seconds / static_cast<double>(got.cases) >
+           time_.seconds_left();
+}
+
+/// When time is up, a row takes more only while it has compared nothing but zeros; each of these
+/// cases waits for the one before, so that their number depends on the seed alone, as long as they
+/// fit the time that shrinking may take.
+bool Rows::takes_more(const Serving& serving) const {
+    const Shard& shard = options_.shard;
+    const std::int64_t given = (serving.next_index - shard.index) / shard.count;
+    const RowResult& got = serving.result;
+    if (options_.seconds && given >= std::max(cases_beside_a_failure, options_.at_least) &&
+        failing_kernels_.contains(got.row.kernel))
+        return false;
+    if (!has_more(serving)) return false;
+    if (!is_out_of_time(serving)) return true;
+    const bool is_vacuous = got.cases > 0 && got.passed == 0 && got.skips.empty();
+    return is_vacuous && serving.in_flight == 0 && given < cases_to_tell && !serving.walk &&
+           !serving.runs_alone && !time_.is_overrun();
+}
+
+bool Rows::submit_some() {
+    if (rows_left_ != pool_.rows_left()) {
+        rows_left_ = pool_.rows_left();
+        for (std::size_t i = 0; i < rows_.size(); ++i) set_kind(i);
+    }
+    for (;;) {
+        const Room room{pool_.has_room(), pool_.has_room_for_left(),
+                        pool_.has_room() && may_run_one()};
+        const auto which = turns_.next(room, [&](std::size_t row) { return turn_of(rows_[row]); });
+        if (!which) break;
+        submit(*which, rows_[*which]);
+    }
+    return pool_.in_flight() > 0 ||
+           std::ranges::any_of(rows_, [&](const Serving& row) { return takes_more(row); });
+}
+
+Turn Rows::turn_of(const Serving& serving) const {
+    if (!has_more(serving)) return Turn::never;
+    return takes_more(serving) ? Turn::now : Turn::later;
+}
+
+void Rows::set_kind(std::size_t which) {
+    const Row& row = rows_[which].result.row;
+    const bool is_left = pool_.is_left({row.kernel, row.device, row.property_name()});
+    turns_.set_kind(which, rows_[which].runs_alone ? RowKind::one_at_a_time
+                           : is_left               ? RowKind::left_by_clients
+                                                   : RowKind::usual);
+}
+
+/// Where two rows that run one at a time had a case each, one worker would wait for the other.
+bool Rows::may_run_one() const { return alone_in_flight_ == 0 && !is_alone_waiting_; }
+
+/// A case is with no worker any more.
+void Rows::come_back(std::int64_t ticket) {
+    const Given& given = given_[static_cast<std::size_t>(ticket)];
+    --rows_[given.row].in_flight;
+    if (rows_[given.row].runs_alone) --alone_in_flight_;
+    backlog_seconds_ -= given.expected_seconds;
+}
+
+void Rows::submit(std::size_t which, Serving& serving) {
+    if (!serving.known.empty()) {
+        const std::int64_t index = -std::ssize(serving.known);
+        Case known = std::move(serving.known.front());
+        serving.known.pop_front();
+        return submit(which, index, work_of(std::move(known)));
+    }
+    if (serving.walk) return submit_next_of_walk(which, serving);
+    const std::int64_t index = serving.next_index, step = options_.shard.count;
+    serving.next_index += step;
+    const std::int64_t given = (serving.next_index - options_.shard.index) / step;
+    if (options_.at_least > 0 && given >= (serving.runs_alone ? 1 : options_.at_least))
+        turns_.has_its_due(which);
+    // Large problems are few, and take long to draw.
+    DrawAhead::Drawn drawn = serving.runs_alone ? draw(serving, index)
+                                                : drawing_.take(which, index, step, serving.cases);
+    if (drawn.work) return submit(which, index, std::move(*drawn.work));
+    if (!drawn.is_skip) return stop(serving, index, {{}, Outcome::errored(drawn.why_none)});
+    ++serving.result.skips[drawn.why_none];
+    close(serving);
+}
+
+/// The row takes no more cases, and ends if none is running.
+void Rows::close(Serving& serving) {
+    serving.open = false;
+    if (serving.in_flight == 0 && serving.stops.empty()) end(serving);
+}
+
+void Rows::submit_next_of_walk(std::size_t which, Serving& serving) try {
+    if (auto step = serving.walk->next()) {
+        serving.next_index = step->index + 1;
+        return submit(which, step->index, work_of(step->dense));
+    }
+    if (serving.next_index == options_.shard.index) ++serving.result.skips[no_problem_in_shard];
+    close(serving);
+} catch (const std::exception& wrong) {
+    stop(serving, serving.next_index, {{}, Outcome::errored(drawing_threw + wrong.what())});
+}
+
+Work Rows::work_of(Case drawn) const {
+    drawn.setting.is_strict |= options_.is_strict;
+    return drawn;
+}
+
+void Rows::submit(std::size_t which, std::int64_t index, Work work, int redraws) {
+    const auto ticket = std::ssize(given_);
+    Serving& serving = rows_[which];
+    ++serving.in_flight;
+    if (serving.runs_alone) ++alone_in_flight_;
+    turns_.began(which);
+    const RowResult& got = serving.result;
+    given_.push_back({which, index, redraws,
+                      got.cases > 0 ? got.seconds / static_cast<double>(got.cases) : 0.0});
+    backlog_seconds_ += given_.back().expected_seconds;
+    running_.insert(ticket);
+    pool_.submit(ticket, std::move(work));
+}
+
+/// Where a user's predicate or shape function throws, that is the row's error, not the run's.
+DrawAhead::Drawn Rows::draw(const Serving& serving, std::int64_t index) const try {
+    const Row& row = serving.result.row;
+    if (!serving.problems.empty()) {
+        const auto count = static_cast<std::int64_t>(serving.problems.size());
+        const Problem& problem = serving.problems[static_cast<std::size_t>(index % count)];
+        Case drawn = suite_.draw_on(row, options_.seed, index, problem);
+        drawn.data.files = options_.data_files;
+        return {.work = work_of(std::move(drawn))};
+    }
+    Suite::Draw draw = suite_.draw(row, options_.seed, index);
+    if (draw.drawn) return {.work = work_of(std::move(*draw.drawn))};
+    return {.work = {}, .why_none = std::move(draw.why_none), .is_skip = draw.is_skip};
+} catch (const std::exception& wrong) {
+    return {.work = {}, .why_none = drawing_threw + wrong.what()};
+} catch (...) {
+    return {.work = {}, .why_none = drawing_threw + "something that is no std::exception"};
+}
+
+void Rows::stop(Serving& serving, std::int64_t index, const Stop& why) {
+    serving.open = false;
+    if (serving.stops.empty()) failed_ += why.outcome.verdict == Verdict::failed;
+    serving.stops.try_emplace(index, why);
+    any_stopped_ = true;
+    if (why.outcome.verdict != Verdict::failed) return;
+    const Row& row = serving.result.row;
+    failing_kernels_.insert(row.kernel);
+    seen_.try_emplace({row.kernel, row.device}, SeenFailure{*why.drawn, why.outcome});
+}
+
+/// Takes back the cases behind the one that decides the row: each might hang.
+void Rows::withdraw_behind(std::size_t row, std::int64_t index) {
+    std::erase_if(running_, [&](std::int64_t ticket) {
+        const Given& given = given_[static_cast<std::size_t>(ticket)];
+        if (given.row != row || given.index <= index || !pool_.withdraw(ticket)) return false;
+        come_back(ticket);
+        return true;
+    });
+}
+
+/// An answered case has proved to have damaged its worker: its row has failed after all.
+void Rows::take_back(const WorkerPool::Answer& late) {
+    const Given& given = given_[static_cast<std::size_t>(late.ticket)];
+    Serving& serving = rows_[given.row];
+    stop(serving, given.index, {late.drawn, late.outcome});
+    const Verdict verdict = serving.result.verdict;
+    if (verdict != Verdict::failed && verdict != Verdict::errored) serving.ended = false;
+}
+
+void Rows::take(const WorkerPool::Answer& answer) {
+    if (answer.late) return take_back(answer);
+    if (running_.erase(answer.ticket) == 0) throw std::logic_error("an answer to no case");
+    const auto [row, index, redraws, expected, since] =
+        given_[static_cast<std::size_t>(answer.ticket)];
+    const Case& drawn = *answer.drawn;
+    Serving& serving = rows_[row];
+    come_back(answer.ticket);
+    turns_.ended(row, answer.outcome.seconds_total);
+    const Operator& op = *serving.result.row.kernel->op;
+    if (index >= 0 && is_worth_redrawing(drawn, op, answer.outcome, redraws) &&
+        serving.stops.empty() && !time_.is_up())
+        return submit(row, index, work_of(redrawn(drawn)), redraws + 1);
+    ++done_;
+    if (observer_.case_ended) observer_.case_ended(drawn, answer.outcome);
+    count(serving, index, drawn, answer.outcome);
+    if (!serving.stops.empty()) withdraw_behind(row, serving.stops.begin()->first);
+    if (is_served(serving) && serving.stops.empty()) end(serving);
+}
+
+bool Rows::is_served(const Serving& serving) const {
+    return !has_more(serving) && serving.in_flight == 0;
+}
+
+/// A known case that does not fail tells nothing of what was drawn; one that errs is stale.
+void Rows::count_known(Serving& serving, std::int64_t index, const Case& known,
+                       const Outcome& outcome) {
+    serving.result.seconds += outcome.seconds_total;
+    if (outcome.verdict == Verdict::failed) {
+        ++serving.result.cases;
+        stop(serving, index, {known, outcome});
+    } else if (outcome.verdict == Verdict::errored) {
+        serving.result.left_out.push_back(known.print() + ": " + outcome.message);
+    }
+}
+
+void Rows::count(Serving& serving, std::int64_t index, const Case& drawn, const Outcome& outcome) {
+    if (index < 0) return count_known(serving, index, drawn, outcome);
+    RowResult& result = serving.result;
+    ++result.cases;
+    result.seconds += outcome.seconds_total;
+    if (serving.walk && outcome.verdict != Verdict::failed && outcome.verdict != Verdict::errored)
+        serving.walk->answered(index, outcome.verdict);
+    switch (outcome.verdict) {
+        case Verdict::passed:
+            note_passed(result, drawn, outcome, serving.runs_alone);
+            break;
+        case Verdict::vacuous:
+            // An empty problem can come to nothing else.
+            if (result.row.kernel->op->is_empty(drawn.problem))
+                result.coverage.add(*result.row.kernel, drawn.problem);
+            break;
+        case Verdict::skipped:
+            ++serving.result.skips[outcome.message];
+            if (outcome.is_refusal) ++result.refused;
+            break;
+        case Verdict::failed:
+        case Verdict::errored:
+            stop(serving, index, {drawn, outcome});
+            break;
+    }
+}
+
+void Rows::end(Serving& serving) {
+    RowResult& result = serving.result;
+    result.cut_short = (has_more(serving) || serving.in_flight > 0) &&
+                       (is_out_of_time(serving) || is_interrupted());
+    if (result.cut_short && is_out_of_time(serving) && !serving.walk)
+        result.cut_of = cases_of(serving);
+    decide_verdict(result);
+    result.may_hang = serving.in_flight > 0 && interrupt_signal() == 0;
+    if (result.may_hang) {
+        result.verdict = Verdict::skipped;
+        result.message = "a case did not end in time";
+    }
+    // Looking takes longer than a user waits who has interrupted a run of many rows.
+    if (result.verdict == Verdict::passed && interrupt_signal() == 0)
+        result.within_reach = suite_.pairs_within_reach(result.row);
+    if (result.verdict == Verdict::passed && result.cut_short && result.cases < due(serving))
+        result.thin_of = due(serving);
+    tell_end(serving);
+}
+
+void Rows::tell_end(Serving& serving) {
+    RowResult& result = serving.result;
+    serving.ended = true;
+    if (serving.walk) result.exhaustive = serving.walk->cover();
+    result.known = options_.is_known && options_.is_known(result);
+    if (result.known) seen_.erase({result.row.kernel, result.row.device});
+    if (observer_.row_ended) observer_.row_ended(result);
+}
+
+SignOfLife Rows::sign() const {
+    SignOfLife sign{.cases = done_, .rows = std::ssize(rows_), .failed = failed_};
+    sign.rows_with_all = std::ranges::count_if(rows_, [&](const Serving& serving) {
+        const std::int64_t wanted = due(serving);
+        return serving.ended || !serving.stops.empty() ||
+               (wanted > 0 && serving.result.cases >= wanted);
+    });
+    if (running_.empty()) return sign;
+    // Tickets are given in turn, so the first is the oldest.
+    const Given& oldest = given_[static_cast<std::size_t>(*running_.begin())];
+    sign.longest = &rows_[oldest.row].result.row;
+    sign.longest_seconds =
+        std::chrono::duration<double>(TimeBudget::Clock::now() - oldest.since).count();
+    return sign;
+}
+
+}  // namespace gradverify
