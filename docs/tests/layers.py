@@ -14,6 +14,10 @@ import sys
 HARNESS = ("base numbers problems operators registry front declaring cases devices workers run "
            "report bench drafting cli").split()  # fmt: skip
 PROPERTIES = ("problems data checking shrinking large properties explaining bench suite").split()
+# Floors of the CPU device; the files directly in harness/simt/ are of include/.
+SIMT = ("include runtime execute ptx races faults".split(), "include libraries torch".split(),
+        ["rewrite"])  # fmt: skip
+SIMT_ROOTS = ("harness/simt/include", "harness/simt/libraries", "harness/simt/torch")
 CUDA, EIGEN = re.compile(r"cuda_runtime|cuda\.h|cublas|cudnn"), re.compile(r"Eigen/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
 SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh"}
@@ -34,11 +38,28 @@ def room(path):
     return top, below[0] if below else ""
 
 
+def keeps_floor(path, target):
+    """Whether a file of the CPU device may include the other one."""
+    own, other = (p.parts[2] if len(p.parts) > 3 else "include" for p in (path, target))
+    if not any(own in floors for floors in SIMT):
+        raise ValueError(f"{own} is no floor of harness/simt")
+    return any(own in floors and other in floors[:floors.index(own) + 1] for floors in SIMT)
+
+
+def file_of(root, path, include):
+    """The file of the repository that an include names, if it does."""
+    for base in ("", *(SIMT_ROOTS if room(path) == ("harness", "simt") else ())):
+        target = pathlib.PurePosixPath(base) / include
+        if len(target.parts) > 1 and (root / target).is_file():
+            return target
+    return None
+
+
 def may_include(path, target):
     """Whether the file may include the other file of the repository; none of them is a test."""
     (top, place), (other_top, other) = room(path), room(target)
     if top == "harness" and place == "simt":
-        return other == "simt"
+        return other == "simt" and keeps_floor(path, target)
     if other_top == "harness" and other == "simt":
         return top == "harness" and place == "devices" and target.name == "simt.hpp"
     if other_top == "properties":
@@ -65,9 +86,8 @@ def broken(root, path):
         return
     top, place = room(relative)
     for include in INCLUDE.findall(path.read_text(encoding="utf-8")):
-        target = pathlib.PurePosixPath(include)
-        ours = len(target.parts) > 1 and (root / target).is_file()
-        if ours and (is_test(target) or not may_include(relative, target)):
+        target = file_of(root, relative, include)
+        if target and (is_test(target) or not may_include(relative, target)):
             yield include
         elif CUDA.match(include) and place != "simt" and top != "kernels" and not (
                 top == "harness" and "cuda" in path.name):

@@ -9,8 +9,8 @@
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/runtime/source_line.hpp"
-#include "harness/simt/ptx/bulk.hpp"
-#include "harness/simt/races/detector.hpp"
+#include "harness/simt/execute/block_work.hpp"
+#include "harness/simt/execute/watcher.hpp"
 
 namespace gradverify::simt {
 
@@ -144,7 +144,7 @@ void Executor::complete_cluster_barrier() {
     cluster_arrived_ = 0;
     ++cluster_phase_;
     thread_got_on();
-    if (detecting != nullptr) detecting->cluster_barrier_released();
+    if (watching != nullptr) watching->cluster_barrier_released();
     release_cluster_waiting();
     for (auto& block : waiting_blocks_) spinning_blocks_.push_back(std::move(block));
     waiting_blocks_.clear();
@@ -164,7 +164,7 @@ bool Executor::can_go_on(const ParkedBlock& block) const {
     return !threads.ready_.is_empty() ||
            (!waiting.empty() &&
             threads.cluster_arrival_[threads.order_[waiting[0]].rank] != cluster_phase_) ||
-           BulkCopies::of_block(block.rank).has_late();
+           BlockWork::any_is_late(block.rank);
 }
 
 bool Executor::another_block_can_go_on() const {
@@ -177,9 +177,9 @@ bool Executor::another_block_can_go_on() const {
 /// What others of the cluster still read of its memory is wrong.
 void Executor::end_cluster_block() {
     if (fast_) leave_cluster_early(threads_);
-    end_asynchronous_copies();
+    BlockWork::end_running();
     shared().poison();
-    if (detecting != nullptr) detecting->end_cluster_block();
+    if (watching != nullptr) watching->end_cluster_block();
 }
 
 [[gnu::noinline]] void Executor::record_cluster_deadlock() {

@@ -7,8 +7,6 @@
 
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/ptx/mbarrier.hpp"
-#include "harness/simt/races/findings.hpp"
 
 namespace gradverify::simt {
 
@@ -16,7 +14,7 @@ std::string Executor::wait_text(unsigned position) const {
     const Wait& wait = fiber_of_[position]->wait;
     const std::string at = line_of({wait.file, wait.line});
     for (const SuspendedThread& thread : suspended_)
-        if (thread.position == position) return "at " + at + " for " + mbarrier_text(thread.key);
+        if (thread.position == position) return "at " + at + " for " + thread.text(thread.key);
     if (wait.mask == 0) return "at the barrier of " + at;
     return "at the warp collective of " + at + " with mask " + hex_text(wait.mask);
 }

@@ -6,13 +6,11 @@
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/runtime/source_line.hpp"
-#include "harness/simt/races/detector.hpp"
+#include "harness/simt/execute/watcher.hpp"
 
 namespace gradverify::simt {
 
 void set_schedule(const Schedule& schedule) { Executor::of_this_thread().set_schedule(schedule); }
-std::string take_error() { return Executor::of_this_thread().take_error(); }
-bool error_is_cuda_only() { return Executor::of_this_thread().error_is_cuda_only(); }
 std::uint64_t take_accesses_checked() {
     return std::exchange(Executor::of_this_thread().accesses_checked, 0);
 }
@@ -25,22 +23,22 @@ extern "C" {
 void gradverify_simt_launch(const LaunchConfig& config, const char* kernel, Entry entry,
                             const void* body, std::size_t body_bytes, bool checked) {
     Executor::of_this_thread().launch(config, kernel, entry, {body, body_bytes},
-                                      checked ? &Detector::of_this_thread() : nullptr);
+                                      checked ? &watcher_of_this_thread() : nullptr);
 }
 void gradverify_simt_shared_is_placed(const void* address, std::size_t bytes,
                                       std::size_t element_bytes, const char* function) {
-    if (detecting != nullptr) detecting->place_shared(address, bytes, element_bytes, function);
+    if (watching != nullptr) watching->place_shared(address, bytes, element_bytes, function);
 }
 void gradverify_simt_arrive(const char* file, int line) {
-    if (detecting != nullptr) detecting->arrive_at_barrier({file, line});
+    if (watching != nullptr) watching->arrive_at_barrier({file, line});
 }
 void gradverify_simt_fence() {
-    if (detecting != nullptr) detecting->fence();
+    if (watching != nullptr) watching->fence();
 }
 void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, const void* pc,
                             bool of_block) {
-    if (detecting == nullptr) return;
-    detecting->access({.address = number(address),
+    if (watching == nullptr) return;
+    watching->access({.address = number(address),
                        .bytes = bytes,
                        .pc = pc,
                        .reads = true,

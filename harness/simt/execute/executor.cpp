@@ -11,10 +11,8 @@
 
 #include "gradverify_simt/runtime.hpp"
 #include "harness/simt/runtime/source_line.hpp"
-#include "harness/simt/ptx/cp_async.hpp"
-#include "harness/simt/ptx/bulk.hpp"
-#include "harness/simt/ptx/wgmma.hpp"
-#include "harness/simt/races/detector.hpp"
+#include "harness/simt/execute/block_work.hpp"
+#include "harness/simt/execute/watcher.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
 #include "harness/simt/runtime/device_memory.hpp"
 #include "harness/simt/runtime/streams.hpp"
@@ -42,13 +40,13 @@ static_assert(offsetof(unit::State, thread) == 0 && offsetof(unit::ThreadSlot, i
               offsetof(unit::State, grid_dim) == 56);
 
 constinit thread_local Executor* executor_of_thread = nullptr;
+constinit thread_local Watcher* watching = nullptr;
 
 namespace {
 
 thread_local std::unique_ptr<Executor> executor_owner;
 
 constinit std::atomic<std::atomic<std::uint64_t>*> counted_in = nullptr;
-constinit std::atomic<void (*)(const char* text, bool is_cuda_only)> noted_by = nullptr;
 
 bool same(const dim3& a, const dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
@@ -109,33 +107,6 @@ void Executor::set_schedule(const Schedule& schedule) {
     launches_scheduled_ = 0;
 }
 
-void note_errors(void (*note)(const char* text, bool is_cuda_only)) { noted_by = note; }
-
-void note_error(const std::string& text, bool is_cuda_only) {
-    if (const auto note = noted_by.load()) note(text.c_str(), is_cuda_only);
-}
-
-std::string Executor::take_error() {
-    last_cuda_error = cudaSuccess;
-    error_is_cuda_only_ = error_may_be_taken_ = false;
-    return std::exchange(error_, std::string());
-}
-
-int Executor::take_last_cuda_error() {
-    if (std::exchange(error_may_be_taken_, false)) note_error(error_ = "", false);
-    return std::exchange(last_cuda_error, 0);
-}
-
-void Executor::fail(int cuda_error, const std::string& text, bool may_be_taken) {
-    if (error_may_be_taken_) take_last_cuda_error();
-    last_cuda_error = cuda_error;
-    if (!error_.empty()) return;
-    error_ = text;
-    error_may_be_taken_ = may_be_taken;
-    error_is_cuda_only_ = cuda_error == cudaErrorNotSupported;
-    note_error(error_, error_is_cuda_only_);
-}
-
 std::string Executor::launch_text() const {
     return short_place(launch_place_.file, launch_place_.line) + ": launch of " + kernel_;
 }
@@ -168,12 +139,12 @@ std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_er
         volume(block) > max_block_threads) {
         return "block " + text_of(block) + " exceeds 1024 threads or (1024, 1024, 64)";
     }
-    if (config.shared_bytes > dynamic_shared_limit) {
+    if (config.shared_bytes > dynamic_shared_limit()) {
         cuda_error = cudaErrorInvalidValue;
         return std::to_string(config.shared_bytes) + " bytes of dynamic shared memory exceed " +
-               std::to_string(dynamic_shared_limit) +
+               std::to_string(dynamic_shared_limit()) +
                " (cudaFuncSetAttribute raises the limit up to " +
-               std::to_string(SharedMemory::opt_in_limit_bytes) + ")";
+               std::to_string(shared_opt_in_bytes) + ")";
     }
     if (config.is_cooperative && volume(grid) > resident_blocks(config)) {
         cuda_error = cudaErrorCooperativeLaunchTooLarge;
@@ -189,7 +160,7 @@ std::string Executor::why_invalid(const unit::LaunchConfig& config, int& cuda_er
 }
 
 void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
-                      const LaunchBody& body, Detector* detector) {
+                      const LaunchBody& body, Watcher* watcher) {
     unit::State& state = unit::state;
     if (state.in_kernel) {
         trap(cudaErrorNotSupported, {"a launch from within a kernel runs on cuda only"},
@@ -209,22 +180,18 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     Streams::of_this_thread().enqueue(config.stream,
                                       {kernel_, launch_place_, points_to_buffers(body)});
     set_dimensions(config);
-    detecting = detector;
-    if (detector != nullptr) {
+    watching = watcher;
+    if (watcher != nullptr) {
         std::vector<SharedArenas> arenas;
         for (unsigned rank = 0; rank < cluster_size_; ++rank)
             arenas.push_back(shared_memories_[rank]->arenas(config.shared_bytes));
-        detector->begin_launch({.arenas = std::move(arenas),
+        watcher->begin_launch({.arenas = std::move(arenas),
                                 .kernel = kernel_,
                                 .place = launch_place_,
                                 .schedule = schedule_,
                                 .number = launches_scheduled_});
     }
-    for (state.cluster_rank = 0; state.cluster_rank < cluster_size_; ++state.cluster_rank) {
-        AsyncCopies::of_this_thread().begin_launch(schedule_, launches_scheduled_);
-        WarpgroupProducts::of_this_thread().begin_launch(schedule_, launches_scheduled_);
-        BulkCopies::of_this_thread().begin_launch(schedule_, launches_scheduled_);
-    }
+    BlockWork::begin_launches(cluster_size_, schedule_, launches_scheduled_);
     state.cluster_rank = 0;
     begin_block();
     state.in_kernel = true;
@@ -232,9 +199,9 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     current_ = &fibers_.take_prepared();
     switch_fiber_elsewhere(main_, *current_, false);
     // Of an abandoned launch, nothing is waited for any more.
-    if (!std::exchange(is_abandoned_, false) && cluster_size_ == 1) end_asynchronous_copies();
-    if (detector != nullptr) accesses_checked += detector->end_launch();
-    detecting = nullptr;
+    if (!std::exchange(is_abandoned_, false) && cluster_size_ == 1) BlockWork::end_running();
+    if (watcher != nullptr) accesses_checked += watcher->end_launch();
+    watching = nullptr;
     current_ = &main_;
     fast_ = true;
     state.in_kernel = false;
@@ -243,7 +210,7 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     const dim3 cluster = std::exchange(needed_cluster_, dim3());
     if (volume(cluster) == 1) return;
     --launches_scheduled_;
-    launch(unit::in_clusters(config, cluster), kernel, entry, body, detector);
+    launch(unit::in_clusters(config, cluster), kernel, entry, body, watcher);
 }
 
 void Executor::set_dimensions(const unit::LaunchConfig& config) {
@@ -331,15 +298,9 @@ void Executor::count_block() {
     blocks->store(blocks->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-void Executor::end_asynchronous_copies() {
-    AsyncCopies::of_this_thread().end_block();
-    WarpgroupProducts::of_this_thread().end_block();
-    BulkCopies::of_this_thread().end_block();
-}
-
 void Executor::begin_block() {
     // Blocks of a cluster end theirs as they end, since others may run between.
-    if (cluster_size_ == 1) end_asynchronous_copies();
+    if (cluster_size_ == 1) BlockWork::end_running();
     count_block();
     if (blocks_begun_ % cluster_size_ == 0) {
         begin_cluster();
@@ -348,11 +309,11 @@ void Executor::begin_block() {
     set_block_index();
     enter_block();
     // What others have begun for it before it could know of them is lost.
-    if (cluster_size_ > 1) BulkCopies::of_this_thread().forget();
+    if (cluster_size_ > 1) BlockWork::forget_running();
     ++blocks_begun_;
     draw_order();
-    if (detecting != nullptr) [[unlikely]]
-        detecting->begin_block((blocks_begun_ - 1) % cluster_size_ == 0);
+    if (watching != nullptr) [[unlikely]]
+        watching->begin_block((blocks_begun_ - 1) % cluster_size_ == 0);
     shared().poison();
     unit::state.next = order_.data();
     unit::state.fast_end = order_end_;
@@ -382,7 +343,7 @@ void Executor::record_fault() {
     const Fault fault = std::exchange(fault_, Fault());
     const std::string source = fault.source();
     const std::string what = has_stack_guard(fault.address)
-                                 ? describe_address(fault.address)
+                                 ? describe(fault.address)
                                  : fault.what(shared().describe(fault.address));
     fail(cudaErrorIllegalAddress, (source.empty() ? "" : source + ": ") + what + thread_text());
 }

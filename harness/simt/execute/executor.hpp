@@ -17,17 +17,15 @@
 #include "harness/simt/execute/left_locals.hpp"
 #include "harness/simt/execute/shared_memory.hpp"
 #include "harness/simt/execute/warp.hpp"
-#include "harness/simt/faults/fault.hpp"
+#include "harness/simt/execute/fault.hpp"
 #include "harness/simt/runtime/buffers.hpp"
+#include "harness/simt/runtime/device_limits.hpp"
+#include "harness/simt/runtime/errors.hpp"
+#include "harness/simt/runtime/text.hpp"
 #include "harness/simt/simt.hpp"
 
 namespace gradverify::simt {
 
-/// Tells who asked for it by `note_errors`.
-void note_error(const std::string& text, bool is_cuda_only);
-
-constexpr unsigned max_block_threads = 1024;
-constexpr unsigned warp_lanes = 32;
 static_assert(FiberPool::capacity >= max_block_threads);
 
 class PositionSet {
@@ -142,6 +140,7 @@ constexpr unsigned warpgroup_threads = 128;
 struct SuspendedThread {
     unsigned position;
     std::uintptr_t key;
+    std::string (*text)(std::uintptr_t key);
     bool* is_woken;
 };
 
@@ -186,7 +185,7 @@ struct ParkedBlock {
 /// The grid and block of the launch that runs, as `<<<(1, 64), 32>>>`.
 std::string shape_text();
 
-class Detector;
+class Watcher;
 class Executor;
 GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local Executor* executor_of_thread;
 
@@ -200,12 +199,10 @@ class Executor : private BlockThreads {
     Executor();
 
     void set_schedule(const Schedule& schedule);
-    std::string take_error();
-    bool error_is_cuda_only() const { return error_is_cuda_only_; }
 
-    /// The unit reports its accesses to the detector, unless that is null.
+    /// `watcher` is told what happens, unless it is null.
     void launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
-                const LaunchBody& body, Detector* detector);
+                const LaunchBody& body, Watcher* watcher);
 
     // The calls of a running thread.
     bool thread_returned();
@@ -222,7 +219,8 @@ class Executor : private BlockThreads {
     /// Waits for the running thread's warpgroup; the last to come does `act` before all go on.
     void meet_in_warpgroup(void (*act)(unsigned warpgroup), unit::Place place);
     /// Waits for `wake(key)`; false: it did not come, and no thread of the cluster could go on.
-    bool suspend(std::uintptr_t key, unit::Place place);
+    /// `text` says of the key what is waited for.
+    bool suspend(std::uintptr_t key, std::string (*text)(std::uintptr_t), unit::Place place);
     void wake(std::uintptr_t key);
     int barrier_vote(unit::BarrierVote vote, int predicate, unit::Place place);
     /// Static, as all arguments then fit in registers.
@@ -244,18 +242,18 @@ class Executor : private BlockThreads {
         return fibers_.has_stack(address) || left_locals_.has(address);
     }
     bool has_stack_guard(const void* address) const { return fibers_.has_guard(address); }
+    /// What is known of an unmapped address; "" if nothing.
+    const char* describe(const void* address) const {
+        return has_stack_guard(address) ? "the stack of a device thread overflowed"
+                                        : describe_address(address);
+    }
     /// Ends the launch, from the signal handler.
     [[noreturn]] void abandon_at(const Fault& fault);
 
-    /// Records an error of the run-time API or of a launch; the first text is kept, or, where a
-    /// launcher may ask in vain, forgotten once cudaGetLastError has taken it.
-    void fail(int cuda_error, const std::string& text, bool may_be_taken = false);
-    int take_last_cuda_error();
-    int last_cuda_error = 0;
+    static void fail(int cuda_error, const std::string& text) {
+        Errors::of_this_thread().fail(cuda_error, text);
+    }
     std::uint64_t accesses_checked = 0;
-
-    /// The largest limit of dynamic shared memory that any kernel was given.
-    std::size_t dynamic_shared_limit = SharedMemory::default_limit_bytes;
 
   private:
     friend void run_fiber();
@@ -266,8 +264,6 @@ class Executor : private BlockThreads {
     void set_dimensions(const unit::LaunchConfig& config);
     void begin_block();
     static void count_block();
-    /// The running block has ended, or is left.
-    static void end_asynchronous_copies();
     void set_block_index();
     void draw_order();
     void shuffle(std::uint16_t* values, unsigned count);
@@ -353,9 +349,6 @@ class Executor : private BlockThreads {
     Schedule schedule_;
     std::uint64_t launches_scheduled_ = 0;
     Random random_;
-    std::string error_;
-    bool error_is_cuda_only_ = false;
-    bool error_may_be_taken_ = false;  ///< by cudaGetLastError
     Fault fault_;                      ///< ended the running launch
     SignalStack signal_stack_;
     std::string thrown_;  ///< the text of the kernel's exception

@@ -8,9 +8,8 @@
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/runtime/source_line.hpp"
-#include "harness/simt/ptx/cp_async.hpp"
-#include "harness/simt/ptx/bulk.hpp"
-#include "harness/simt/races/detector.hpp"
+#include "harness/simt/execute/block_work.hpp"
+#include "harness/simt/execute/watcher.hpp"
 
 namespace gradverify::simt {
 
@@ -29,14 +28,11 @@ void Executor::grid_barrier(unit::Place place) {
 void Executor::park() {
     const bool is_clustered = cluster_size_ > 1;
     // Blocks of a cluster have their own.
-    if (!is_clustered) {
-        AsyncCopies::of_this_thread().end_block();
-        BulkCopies::of_this_thread().finish();
-    }
+    if (!is_clustered) BlockWork::leave_running();
     auto block = std::make_unique<ParkedBlock>(
         ParkedBlock{*this, unit::state.block_index, unit::state.cluster_rank, unit::state.next,
                     is_clustered ? SavedShared() : shared().save()});
-    if (detecting != nullptr && is_clustered) detecting->leave_cluster_block();
+    if (watching != nullptr && is_clustered) watching->leave_cluster_block();
     fiber_of_.fill(nullptr);
     barrier_arrived_ = 0;
     cluster_waiting_.clear();
@@ -59,11 +55,11 @@ void Executor::put_back(const ParkedBlock& block) {
     unit::state.cluster_rank = block.rank;
     enter_block();
     if (cluster_size_ > 1) {
-        if (detecting != nullptr) detecting->resume_cluster_block();
+        if (watching != nullptr) watching->resume_cluster_block();
         return release_cluster_waiting();
     }
     shared().restore(block.shared);
-    if (detecting != nullptr) detecting->resume_block();
+    if (watching != nullptr) watching->resume_block();
     if (std::exchange(at_grid_barrier_, false)) release_barrier();
 }
 

@@ -8,6 +8,7 @@
 
 #include "gradverify_simt/ptx/shared_window.hpp"
 #include "gradverify_simt/state.hpp"
+#include "harness/simt/runtime/device_limits.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 
 namespace gradverify::simt {
@@ -18,13 +19,13 @@ constexpr std::size_t red_zone_bytes = 64;
 constexpr std::size_t base_alignment_bytes = 128;  // kernels rely on it for vector loads
 constexpr std::size_t swizzle_bytes = 1024;        // and on this for a swizzle of 128 bytes
 // Room for the declared bytes, red zones and alignment.
-constexpr std::size_t static_arena_bytes = 4 * SharedMemory::default_limit_bytes;
+constexpr std::size_t static_arena_bytes = 4 * shared_default_bytes;
 // An index into the wrong dimension of a shared array is off by less.
 constexpr std::size_t zone_bytes = unit::arena_zone_bytes;
 static_assert(2 * zone_bytes + static_arena_bytes < unit::arena_reach_bytes);
 
 std::size_t dynamic_arena_bytes() {
-    return round_up(SharedMemory::opt_in_limit_bytes, page_size_bytes());
+    return round_up(shared_opt_in_bytes, page_size_bytes());
 }
 /// With as many unmapped addresses behind it as are taken for the arena's own: no buffer lies
 /// there.
@@ -82,7 +83,7 @@ SharedArenas SharedMemory::arenas(std::size_t dynamic_bytes) const {
 void* SharedMemory::place(std::size_t bytes, std::size_t alignment) {
     const std::size_t offset = round_up(static_used_bytes_, alignment < 16 ? 16 : alignment);
     const std::size_t end = offset + bytes + red_zone_bytes;
-    if (static_declared_bytes_ + bytes > default_limit_bytes || end > static_arena_bytes) {
+    if (static_declared_bytes_ + bytes > shared_default_bytes || end > static_arena_bytes) {
         return nullptr;
     }
     std::memset(static_arena_.get() + static_used_bytes_, poison_byte, end - static_used_bytes_);

@@ -23,9 +23,6 @@ struct SavedShared {
 
 class SharedMemory {
   public:
-    static constexpr std::size_t default_limit_bytes = 48 * 1024;
-    static constexpr std::size_t opt_in_limit_bytes = 227 * 1024;
-
     SharedMemory();
 
     /// Forgets the static variables; the dynamic array ends at the unmapped page.

@@ -10,8 +10,8 @@
 #include "gradverify_simt/atomics.hpp"
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/ptx/bulk.hpp"
-#include "harness/simt/races/detector.hpp"
+#include "harness/simt/execute/block_work.hpp"
+#include "harness/simt/execute/watcher.hpp"
 
 namespace gradverify::simt {
 namespace {
@@ -194,8 +194,8 @@ void Executor::named_barrier(unsigned id, unsigned count, bool waits, unit::Plac
              place);
     }
     NamedBarrier& barrier = named_barriers_[id];
-    if (detecting != nullptr) [[unlikely]]
-        detecting->arrive_at_named_barrier(id);
+    if (watching != nullptr) [[unlikely]]
+        watching->arrive_at_named_barrier(id);
     current_->wait = {place.file, place.line, 0};
     barrier.is_of_block = count == 0;
     if (++barrier.arrived == (count == 0 ? live_ : count)) {
@@ -204,8 +204,8 @@ void Executor::named_barrier(unsigned id, unsigned count, bool waits, unit::Plac
         barrier.waiting.push_back(static_cast<std::uint16_t>(running_));
         stop_thread();
     }
-    if (waits && detecting != nullptr) [[unlikely]]
-        detecting->leave_named_barrier(id);
+    if (waits && watching != nullptr) [[unlikely]]
+        watching->leave_named_barrier(id);
 }
 
 void Executor::release_named_barrier(NamedBarrier& barrier) {
@@ -214,11 +214,12 @@ void Executor::release_named_barrier(NamedBarrier& barrier) {
     thread_got_on();
 }
 
-bool Executor::suspend(std::uintptr_t key, unit::Place place) {
+bool Executor::suspend(std::uintptr_t key, std::string (*text)(std::uintptr_t),
+                       unit::Place place) {
     if (fast_) leave_fast_mode(place);
     current_->wait = {place.file, place.line, 0};
     bool is_woken = false;
-    suspended_.push_back({running_, key, &is_woken});
+    suspended_.push_back({running_, key, text, &is_woken});
     stop_thread();
     return is_woken;
 }
@@ -253,8 +254,8 @@ int Executor::barrier_vote(unit::BarrierVote vote, int predicate, unit::Place pl
     barrier_threads_result_ = barrier_arrived_;
     ready_.assign(alive_, std::exchange(barrier_arrived_, 0));
     thread_got_on();
-    if (detecting != nullptr) [[unlikely]]
-        detecting->barrier_released();
+    if (watching != nullptr) [[unlikely]]
+        watching->barrier_released();
     // A random order begins at another thread after each barrier.
     ready_.move_cursor(is_random(schedule_.threads) ? random_.below(threads_) : 0);
 }
@@ -326,8 +327,7 @@ bool Executor::release_suspended() {
 
 bool Executor::go_on() {
     if (release_active_masks()) return true;
-    BulkCopies& copies = BulkCopies::of_this_thread();
-    while (ready_.is_empty() && copies.complete_one()) {
+    while (ready_.is_empty() && BlockWork::complete_one_running()) {
     }
     if (!ready_.is_empty()) return true;
     return !another_block_can_go_on() && release_suspended();
@@ -350,7 +350,7 @@ void Executor::yield() {
     ++yields_without_progress_;
     // Once round the block, it is another block's turn.
     const bool is_round = !others || yields_without_progress_ % (live_ + 1) == live_;
-    if (is_round) BulkCopies::of_this_thread().complete_one();
+    if (is_round) BlockWork::complete_one_running();
     const bool in_cluster = cluster_size_ > 1;
     const bool others_begin =
         in_cluster ? blocks_begun_ % cluster_size_ != 0 : blocks_begun_ < blocks_;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "harness/simt/races/detector.hpp"
+#include "harness/simt/execute/watcher.hpp"
 
 namespace gradverify::simt {
 namespace {
@@ -65,21 +65,21 @@ unsigned Warp::complete_active() {
 unsigned Warp::complete(unsigned index) {
     const Pending pending = pending_[index];
     pending_[index] = pending_[--pending_count_];
-    if (detecting != nullptr) [[unlikely]]
+    if (watching != nullptr) [[unlikely]]
         tell_detector(pending);
     compute(pending);
     return pending.arrived;
 }
 
 void Warp::tell_detector(const Pending& pending) const {
-    detecting->check_mask({pending.op, pending.mask, exited_, pending.place});
-    if (pending.op == WarpOp::sync) detecting->warp_synchronised(pending.arrived);
+    watching->check_mask({pending.op, pending.mask, exited_, pending.place});
+    if (pending.op == WarpOp::sync) watching->warp_synchronised(pending.arrived);
     if (pending.op != WarpOp::shuffle) return;
     for_each_bit(pending.arrived, [&](unsigned lane) {
         // The kernel may discard the value of a source that the mask does not name.
         const unsigned source = sources_[lane];
         if ((pending.mask & exited_) >> source & 1u)
-            detecting->shuffle_from_absent_lane(source, pending.place);
+            watching->shuffle_from_absent_lane(source, pending.place);
     });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The signal handler allocates nothing and takes no lock: it notes where the kernel was, and leaves
 // for the executor, which makes the text on its own stack.
-#include "harness/simt/faults/fault.hpp"
+#include "harness/simt/execute/fault.hpp"
 
 #include <ucontext.h>
 #include <unwind.h>

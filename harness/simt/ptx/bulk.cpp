@@ -14,14 +14,11 @@
 #include "harness/simt/execute/warp.hpp"
 #include "harness/simt/ptx/cp_async.hpp"
 #include "harness/simt/ptx/mbarrier.hpp"
-#include "harness/simt/races/detector.hpp"
+#include "harness/simt/execute/watcher.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 
 namespace gradverify::simt {
 namespace {
-
-/// By the rank of a block in its cluster.
-thread_local std::array<std::unique_ptr<BulkCopies>, unit::max_cluster_size> copies_owner;
 
 unsigned block_of(const void* shared) {
     return ptx::rank_of_shared(ptx::to_shared(number(shared)));
@@ -61,14 +58,14 @@ const std::byte* to_of(const BulkCopy::Piece& piece) { return piece.to; }
 
 void report(const BulkCopy& copy) {
     for (const AddressRange& range : ranges_of(copy, from_of))
-        detecting->access_by_operation({.address = range.begin,
+        watching->access_by_operation({.address = range.begin,
                                         .bytes = range.end - range.begin,
                                         .pc = copy.by.pc,
                                         .reads = true,
                                         .writes = false,
                                         .operation = copy.operation});
     for (const AddressRange& range : ranges_of(copy, to_of))
-        detecting->access_by_operation({.address = range.begin,
+        watching->access_by_operation({.address = range.begin,
                                         .bytes = range.end - range.begin,
                                         .pc = copy.by.pc,
                                         .reads = false,
@@ -125,14 +122,6 @@ BulkCopy BulkCopy::to_block(unsigned block) const {
     return copy;
 }
 
-BulkCopies& BulkCopies::of_block(unsigned rank) {
-    auto& owner = copies_owner[rank];
-    if (!owner) owner = std::make_unique<BulkCopies>();
-    return *owner;
-}
-
-BulkCopies& BulkCopies::of_this_thread() { return of_block(unit::state.cluster_rank); }
-
 void BulkCopies::forget() {
     late_.clear();
     threads_.clear();
@@ -155,12 +144,12 @@ void BulkCopies::add(BulkCopy copy) {
     if (is_load && !copy.pieces.empty() &&
         block_of(copy.pieces[0].to) != block_of(copy.by.mbarrier))
         fail(copy.by, "a bulk copy whose mbarrier is of another block than its destination");
-    BulkCopies& home = is_load ? of_block(block_of(copy.by.mbarrier)) : *this;
+    BulkCopies& home = is_load ? of(block_of(copy.by.mbarrier)) : *this;
     home.has_copies_ = true;
     copy.rank = unit::state.thread.rank;
     // The detector hears of an access before memory changes.
-    if (detecting != nullptr) {
-        copy.operation = detecting->begin_operation();
+    if (watching != nullptr) {
+        copy.operation = watching->begin_operation();
         home.begun_.push_back({copy.operation, copy.by.pc, copy.rank});
         report(copy);
     }
@@ -229,7 +218,7 @@ void BulkCopies::wait(unsigned groups, bool reads_only) {
             copy->read();
         else if (!copy->is_done)
             copy->perform();
-        if (detecting != nullptr) detecting->wait_for_operation(copy->operation, reads_only);
+        if (watching != nullptr) watching->wait_for_operation(copy->operation, reads_only);
     }
     if (!reads_only) thread.copies.erase(thread.copies.begin(), left);
 }
@@ -241,7 +230,7 @@ void BulkCopies::perform_groups() {
     }
 }
 
-void BulkCopies::finish() {
+void BulkCopies::leave_block() {
     while (complete_one()) {
     }
     perform_groups();
@@ -252,10 +241,10 @@ void BulkCopies::complete_all() {
     perform_groups();
     // Their mbarriers are gone with the block.
     for (BulkCopy& copy : late_) copy.perform();
-    if (detecting != nullptr) {
+    if (watching != nullptr) {
         for (const Begun& begun : begun_)
-            if (!detecting->is_waited_for(begun.operation))
-                detecting->outlives_block(begun.pc, begun.rank);
+            if (!watching->is_waited_for(begun.operation))
+                watching->outlives_block(begun.pc, begun.rank);
     }
     forget();
 }
@@ -301,7 +290,7 @@ void gradverify_simt_bulk_wait(std::uint32_t groups, bool reads_only) {
     BulkCopies::of_this_thread().wait(groups, reads_only);
 }
 void gradverify_simt_fence_proxy() {
-    if (detecting != nullptr) detecting->fence_proxy();
+    if (watching != nullptr) watching->fence_proxy();
 }
 
 }  // extern "C"

@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "harness/simt/execute/block_work.hpp"
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/ptx/bulk_reductions.hpp"
 
@@ -49,13 +50,14 @@ struct BulkCopy {
     void touch() const;
 };
 
-class BulkCopies {
+class BulkCopies : public BlockWork {
   public:
-    static BulkCopies& of_this_thread();
-    static BulkCopies& of_block(unsigned rank);
+    static constexpr Kind kind = bulk_copies;
+    static BulkCopies& of_this_thread() { return of(unit::state.cluster_rank); }
+    static BulkCopies& of(unsigned rank) { return of_block<BulkCopies>(rank); }
 
-    void begin_launch(const Schedule& schedule, std::uint64_t launch);
-    void forget();
+    void begin_launch(const Schedule& schedule, std::uint64_t launch) override;
+    void forget() override;
     /// The running thread asks for it.
     void add(BulkCopy copy);
     /// The same for each block of the cluster whose bit is set.
@@ -65,15 +67,11 @@ class BulkCopies {
     void commit();
     /// Waits for all committed groups of the thread but the last `groups`.
     void wait(unsigned groups, bool reads_only);
-    /// Does one copy that only waits for time to pass; false: there is none.
-    bool complete_one();
-    bool has_late() const { return !late_.empty(); }
-    /// All copies are done, as the block is left.
-    void finish();
-    /// The block has ended: what is outstanding is done.
-    void end_block() {
-        if (has_copies_) [[unlikely]]
-            complete_all();
+    bool complete_one() override;
+    bool has_late() const override { return !late_.empty(); }
+    void leave_block() override;
+    void end_block() override {
+        if (has_copies_) complete_all();
     }
 
   private:

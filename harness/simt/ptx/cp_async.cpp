@@ -8,25 +8,16 @@
 #include <memory>
 
 #include "gradverify_simt/ptx/cp_async.hpp"
-#include "harness/simt/races/detector.hpp"
+#include "harness/simt/execute/watcher.hpp"
 
 namespace gradverify::simt {
 namespace {
 
-/// By the rank of a block in its cluster.
-thread_local std::array<std::unique_ptr<AsyncCopies>, unit::max_cluster_size> copies_owner;
-
-Detector::AsyncWrite write_of(const AsyncCopy& copy) {
+Watcher::AsyncWrite write_of(const AsyncCopy& copy) {
     return {number(copy.to), number(copy.from), copy.bytes, copy.source_bytes, copy.pc, copy.rank};
 }
 
 }  // namespace
-
-AsyncCopies& AsyncCopies::of_this_thread() {
-    auto& owner = copies_owner[unit::state.cluster_rank];
-    if (!owner) owner = std::make_unique<AsyncCopies>();
-    return *owner;
-}
 
 void AsyncCopy::perform() const {
     std::memcpy(to, from, source_bytes);
@@ -42,7 +33,7 @@ void AsyncCopy::touch() const {
 }
 
 void AsyncCopies::begin_launch(const Schedule& schedule, std::uint64_t launch) {
-    forget();
+    clear();
     order_ = schedule.threads;
     random_ = Random(Random(schedule.seed + launch).next());
 }
@@ -55,7 +46,7 @@ void AsyncCopies::add(AsyncCopy copy) {
     thread.copies.push_back(copy);
     has_copies_ = true;
     // The detector hears of an access before memory changes.
-    if (detecting != nullptr) detecting->begin_async(write_of(copy));
+    if (watching != nullptr) watching->begin_async(write_of(copy));
     if (copy.is_done) copy.perform();
 }
 
@@ -75,7 +66,7 @@ void AsyncCopies::complete_before(OfThread& thread, unsigned group) {
     const auto left = std::ranges::find_if(
         thread.copies, [&](const AsyncCopy& copy) { return copy.group >= group; });
     for (auto copy = thread.copies.begin(); copy != left; ++copy) {
-        if (detecting != nullptr) detecting->end_async(write_of(*copy));
+        if (watching != nullptr) watching->end_async(write_of(*copy));
         if (!copy->is_done) copy->perform();
     }
     thread.copies.erase(thread.copies.begin(), left);
@@ -86,11 +77,11 @@ void AsyncCopies::complete_all() {
         for (const AsyncCopy& copy : thread.copies)
             if (!copy.is_done) copy.perform();
     }
-    if (detecting != nullptr) detecting->forget_async();
-    forget();
+    if (watching != nullptr) watching->forget_async();
+    clear();
 }
 
-void AsyncCopies::forget() {
+void AsyncCopies::clear() {
     if (!has_copies_) return;
     for (OfThread& thread : threads_) thread = {};
     has_copies_ = false;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "harness/simt/execute/block_work.hpp"
 #include "harness/simt/execute/executor.hpp"
 
 namespace gradverify::simt {
@@ -23,12 +24,12 @@ struct AsyncCopy {
     void touch() const;
 };
 
-class AsyncCopies {
+class AsyncCopies : public BlockWork {
   public:
-    static AsyncCopies& of_this_thread();
+    static constexpr Kind kind = copies;
+    static AsyncCopies& of_this_thread() { return of_block<AsyncCopies>(unit::state.cluster_rank); }
 
-    /// The order of threads decides whether copies are early, late, or either.
-    void begin_launch(const Schedule& schedule, std::uint64_t launch);
+    void begin_launch(const Schedule& schedule, std::uint64_t launch) override;
     void add(AsyncCopy copy);
     void commit(unsigned rank);
     /// Completes all committed groups of the thread but the last `groups`, in order.
@@ -37,13 +38,10 @@ class AsyncCopies {
     void wait_all(unsigned rank);
     /// Completes all copies of the thread, of whatever group.
     void complete(unsigned rank) { complete_before(threads_[rank], threads_[rank].open_group + 1); }
-    /// The block has ended, or is left: what is outstanding is completed.
-    void end_block() {
-        if (has_copies_) [[unlikely]]
-            complete_all();
+    void end_block() override {
+        if (has_copies_) complete_all();
     }
-    /// The launch was abandoned.
-    void forget();
+    void leave_block() override { end_block(); }
 
   private:
     struct OfThread {
@@ -52,6 +50,7 @@ class AsyncCopies {
     };
     void complete_before(OfThread& thread, unsigned group);
     void complete_all();
+    void clear();
 
     std::array<OfThread, max_block_threads> threads_;
     bool has_copies_ = false;

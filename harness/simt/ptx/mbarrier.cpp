@@ -10,7 +10,7 @@
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/ptx/bulk.hpp"
-#include "harness/simt/races/detector.hpp"
+#include "harness/simt/execute/watcher.hpp"
 
 namespace gradverify::simt {
 namespace {
@@ -49,7 +49,7 @@ MbarrierState Mbarrier::get() const {
 }
 
 MbarrierState Mbarrier::access() {
-    if (detecting != nullptr) detecting->access_mbarrier(key(), pc_, false);
+    if (watching != nullptr) watching->access_mbarrier(key(), pc_, false);
     return get();
 }
 
@@ -63,14 +63,14 @@ void Mbarrier::put(const MbarrierState& state) {
     }
     std::memcpy(at_, &next, sizeof next);
     if (!ends) return;
-    if (detecting != nullptr) detecting->end_phase(key());
+    if (watching != nullptr) watching->end_phase(key());
     Executor::of_this_thread().wake(key());
 }
 
 void Mbarrier::init(std::uint32_t count) {
     if (count == 0 || count > MbarrierState::count_maximum)
         fail("mbarrier.init with a count that is not from 1 to 2^20 - 1");
-    if (detecting != nullptr) detecting->access_mbarrier(key(), pc_, true);
+    if (watching != nullptr) watching->access_mbarrier(key(), pc_, true);
     MbarrierState state;
     state.pending = state.expected = count;
     state.mark = MbarrierState::valid_mark;
@@ -78,7 +78,7 @@ void Mbarrier::init(std::uint32_t count) {
 }
 
 void Mbarrier::invalidate() {
-    if (detecting != nullptr) detecting->access_mbarrier(key(), pc_, true);
+    if (watching != nullptr) watching->access_mbarrier(key(), pc_, true);
     static_cast<void>(get());
     std::memset(at_, 0, sizeof(MbarrierState));
 }
@@ -98,7 +98,7 @@ void Mbarrier::expect(std::uint32_t bytes) {
 
 void Mbarrier::complete(std::uint32_t bytes, unsigned operation) {
     MbarrierState state = get();
-    if (detecting != nullptr && operation != 0) detecting->complete_in_phase(operation, key());
+    if (watching != nullptr && operation != 0) watching->complete_in_phase(operation, key());
     add_transactions(state, -std::int64_t{bytes});
     put(state);
 }
@@ -120,7 +120,7 @@ void Mbarrier::put_arrived(MbarrierState state, const Arrival& arrival, unsigned
     if (arrival.drops) state.expected -= arrival.count;
     if (!arrival.completes && state.pending == 0)
         fail("an arrival with .noComplete is the last that its phase waits for");
-    if (detecting != nullptr) detecting->arrive_at_mbarrier(key(), state.phase != 0, rank);
+    if (watching != nullptr) watching->arrive_at_mbarrier(key(), state.phase != 0, rank);
     put(state);
 }
 
@@ -134,8 +134,8 @@ void Mbarrier::add_pending() {
 
 bool Mbarrier::wait(bool phase) {
     const bool is_over = (access().phase != 0) != phase;
-    if (!is_over && !Executor::of_this_thread().suspend(key(), place_)) return false;
-    if (detecting != nullptr) detecting->wait_for_phase(key(), phase);
+    if (!is_over && !Executor::of_this_thread().suspend(key(), &mbarrier_text, place_)) return false;
+    if (watching != nullptr) watching->wait_for_phase(key(), phase);
     return true;
 }
 

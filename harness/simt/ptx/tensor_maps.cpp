@@ -9,7 +9,7 @@
 #include "gradverify_simt/ptx/tensor.hpp"
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/races/detector.hpp"
+#include "harness/simt/execute/watcher.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 
 namespace gradverify::simt {
@@ -227,8 +227,8 @@ extern "C" void gradverify_simt_tensor_map_replace(void* at, TensorMapField fiel
             {map ? "tensormap.replace of a value that its field can't have"
                  : "tensormap.replace in what is no tensor map"},
             {file, line});
-    if (detecting != nullptr)
-        detecting->access({.address = number(at),
+    if (watching != nullptr)
+        watching->access({.address = number(at),
                            .bytes = sizeof *map,
                            .pc = __builtin_return_address(0),
                            .reads = false,

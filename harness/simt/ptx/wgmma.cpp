@@ -16,9 +16,6 @@ namespace {
 using ptx::WarpgroupCall;
 constexpr std::uint32_t unwritten = ~0u;
 
-/// By the rank of a block in its cluster.
-thread_local std::array<std::unique_ptr<WarpgroupProducts>, unit::max_cluster_size> products_owner;
-
 /// Whether two threads give the same instruction, with the same operands beside registers.
 bool are_alike(const WarpgroupCall& a, const WarpgroupCall& b) {
     if (a.kind != b.kind || a.groups != b.groups) return false;
@@ -56,12 +53,6 @@ std::vector<AsyncProduct::Read> reads_of(const ptx::WarpgroupProduct& what, unsi
 
 }  // namespace
 
-WarpgroupProducts& WarpgroupProducts::of_this_thread() {
-    auto& owner = products_owner[unit::state.cluster_rank];
-    if (!owner) owner = std::make_unique<WarpgroupProducts>();
-    return *owner;
-}
-
 void WarpgroupProducts::begin_launch(const Schedule& schedule, std::uint64_t launch) {
     end_block();
     order_ = schedule.threads;
@@ -71,8 +62,8 @@ void WarpgroupProducts::begin_launch(const Schedule& schedule, std::uint64_t lau
 void WarpgroupProducts::end_block() {
     if (!has_products_) return;
     for (Warpgroup& group : warpgroups_) {
-        if (detecting != nullptr)
-            for (const Product& one : group.products) detecting->end_product(one.in_flight);
+        if (watching != nullptr)
+            for (const Product& one : group.products) watching->end_product(one.in_flight);
         group = {};
     }
     has_products_ = false;
@@ -101,7 +92,7 @@ void WarpgroupProducts::act_together(unsigned number) {
     } else if (first.kind == WarpgroupCall::Kind::product) {
         issue(group, number * ptx::warpgroup_threads);
     } else if (first.kind == WarpgroupCall::Kind::fence) {
-        if (detecting != nullptr) detecting->fence_registers(number);
+        if (watching != nullptr) watching->fence_registers(number);
     } else if (group.open_group > first.groups) {
         complete_before(group, group.open_group - first.groups);
     }
@@ -120,7 +111,7 @@ void WarpgroupProducts::issue(Warpgroup& group, unsigned first_rank) {
         group.products, [&](const Product& one) { return one.sums == sums && !one.is_done; });
     Product product{std::move(what), sums, group.open_group, is_early && !waits_for_another, {}};
     // The detector hears of an access before memory changes.
-    if (detecting != nullptr)
+    if (watching != nullptr)
         product.in_flight = begin_in_flight(group, *sums, product.what, first_rank);
     has_products_ = true;
     if (product.is_done) {
@@ -150,7 +141,7 @@ std::shared_ptr<const AsyncProduct> WarpgroupProducts::begin_in_flight(
     const Warpgroup& group, const Accumulator& sums, const ptx::WarpgroupProduct& what,
     unsigned first_rank) {
     auto product = std::make_shared<AsyncProduct>();
-    product->operation = detecting->begin_operation_of_product();
+    product->operation = watching->begin_operation_of_product();
     product->pc = group.parts[0]->pc;
     product->first_rank = first_rank;
     product->reads = reads_of(what, first_rank);
@@ -161,7 +152,7 @@ std::shared_ptr<const AsyncProduct> WarpgroupProducts::begin_in_flight(
             for (int i = 0; i < 4; ++i)
                 if (part->a[i].place != nullptr)
                     product->factors.push_back(number(part->a[i].place));
-    detecting->begin_product(product);
+    watching->begin_product(product);
     return product;
 }
 
@@ -182,11 +173,11 @@ void WarpgroupProducts::complete_before(Warpgroup& group, unsigned group_number)
     std::vector<Product> completed(std::move_iterator(group.products.begin()),
                                    std::move_iterator(left));
     group.products.erase(group.products.begin(), left);
-    if (detecting != nullptr) {
+    if (watching != nullptr) {
         std::vector<std::shared_ptr<const AsyncProduct>> ended;
         ended.reserve(completed.size());
         for (const Product& one : completed) ended.push_back(one.in_flight);
-        detecting->end_products(ended);
+        watching->end_products(ended);
     }
     for (const Product& one : completed) {
         Accumulator& sums = *one.sums;

@@ -9,22 +9,25 @@
 #include <memory>
 #include <vector>
 
+#include "harness/simt/execute/block_work.hpp"
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/ptx/wgmma_matrices.hpp"
-#include "harness/simt/races/detector.hpp"
+#include "harness/simt/execute/watcher.hpp"
 
 namespace gradverify::simt {
 
-class WarpgroupProducts {
+class WarpgroupProducts : public BlockWork {
   public:
-    static WarpgroupProducts& of_this_thread();
+    static constexpr Kind kind = BlockWork::products;
+    static WarpgroupProducts& of_this_thread() {
+        return of_block<WarpgroupProducts>(unit::state.cluster_rank);
+    }
 
-    /// The order of threads decides whether products are early, late, or either.
-    void begin_launch(const Schedule& schedule, std::uint64_t launch);
+    void begin_launch(const Schedule& schedule, std::uint64_t launch) override;
     /// The running thread's part. Returns when its warpgroup has come, and has done it.
     void call(const ptx::WarpgroupCall& part);
-    /// The block has ended: nothing is written any more.
-    void end_block();
+    /// Nothing is written any more.
+    void end_block() override;
 
   private:
     /// The accumulator of products that have not been waited for.

@@ -38,6 +38,8 @@ bool same(unit::Place a, unit::Place b) {
 
 }  // namespace
 
+Watcher& watcher_of_this_thread() { return Detector::of_this_thread(); }
+
 Detector& Detector::of_this_thread() {
     if (!detector_owner) detector_owner = std::make_unique<Detector>();
     return *detector_owner;
@@ -46,6 +48,7 @@ Detector& Detector::of_this_thread() {
 Detector::Detector() : shadow_([this](ShadowPage& page) { classify(page); }) {}
 
 void Detector::begin_launch(const Launch& launch) {
+    detecting = this;
     launch_ = launch;
     forget_async();
     watches_registers_ = false;
@@ -76,6 +79,7 @@ void Detector::begin_launch(const Launch& launch) {
 std::uint64_t Detector::end_launch() {
     resolve_pending();
     report_deferred_races();
+    detecting = nullptr;
     return std::exchange(accesses_, 0);
 }
 
@@ -227,6 +231,24 @@ void Detector::give_way() {
 
 std::vector<Finding> take_findings() {
     return detector_owner ? detector_owner->take_findings() : std::vector<Finding>();
+}
+
+// A barrier by number is a release and an acquire.
+std::uintptr_t Detector::place_of_named_barrier(unsigned id) const {
+    // Below all memory, and of this block alone.
+    return static_cast<std::uintptr_t>(happens_before_.block_first()) * named_barriers + id;
+}
+
+void Detector::arrive_at_named_barrier(unsigned id) {
+    const unsigned rank = unit::state.thread.rank;
+    resolve_pending();
+    happens_before_.fence(rank);
+    happens_before_.synchronise(place_of_named_barrier(id), rank, {.reads = false, .writes = true});
+}
+
+void Detector::leave_named_barrier(unsigned id) {
+    happens_before_.synchronise(place_of_named_barrier(id), unit::state.thread.rank,
+                                {.reads = true, .writes = false});
 }
 
 }  // namespace gradverify::simt

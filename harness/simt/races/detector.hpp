@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "gradverify_simt/state.hpp"
-#include "harness/simt/execute/shared_memory.hpp"
+#include "harness/simt/execute/watcher.hpp"
 #include "harness/simt/races/async_operations.hpp"
 #include "harness/simt/races/findings.hpp"
 #include "harness/simt/races/happens_before.hpp"
@@ -26,121 +26,60 @@
 namespace gradverify::simt {
 
 class Detector;
-/// Null unless a launch of the checked variant runs.
+/// `watching`, for the path of one plain access.
 GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local Detector* detecting;
 
-/// A product that a warpgroup goes on without.
-struct AsyncProduct {
-    struct Read {
-        std::uintptr_t begin, end;
-        unsigned rank;  ///< of the first thread of the warp that reads
-    };
-    unsigned operation;   ///< of AsyncOperations
-    unsigned first_rank;  ///< of the warpgroup
-    const void* pc;
-    std::vector<Read> reads;
-    /// The variables that stand for the registers of its accumulator, and of A.
-    std::vector<std::uintptr_t> sums, factors;
-};
-
-class Detector {
+class Detector final : public Watcher {
   public:
-    /// An access as the compiled code reports it.
-    struct Request {
-        std::uintptr_t address;
-        std::size_t bytes;
-        const void* pc;
-        bool reads, writes;
-        bool is_atomic = false, is_volatile = false;
-        bool is_of_block = false;  ///< an atomic's scope
-        unsigned operation = 0;    ///< of the asynchronous proxy, by number; 0: the thread's own
-        int warp = -1;             ///< all of whose lanes ask for it; -1: the running thread does
-        std::uintptr_t end() const { return address + bytes; }
-    };
-    struct Launch {
-        std::vector<SharedArenas> arenas;  ///< by rank in the cluster
-        const char* kernel = "";
-        unit::Place place{};
-        Schedule schedule;
-        std::uint64_t number = 0;  ///< since the schedule was set
-    };
-
     static Detector& of_this_thread();
     Detector();
 
-    // The executor's side.
-    void begin_launch(const Launch& launch);
-    /// How many accesses the launch made.
-    std::uint64_t end_launch();
-    void begin_block(bool begins_cluster);
-    // A block of a cluster is left for another, goes on, or ends before others.
-    void leave_cluster_block();
-    void resume_cluster_block();
-    void end_cluster_block();
-    void cluster_barrier_released();
-    /// The executor goes on with a block that it had left: earlier accesses no longer count.
-    void resume_block();
-    void barrier_released();
-    void warp_synchronised(std::uint32_t lanes);
-    struct WarpMask {
-        unit::WarpOp op;
-        std::uint32_t mask, absent;  ///< absent: exited, or not in the block
-        unit::Place place;
-    };
-    void check_mask(const WarpMask& warp);
-    void arrive_at_named_barrier(unsigned id);
-    void leave_named_barrier(unsigned id);
-    void shuffle_from_absent_lane(unsigned source_lane, unit::Place place);
-
-    // The compiled code's side.
-    void access(const Request& request);
+    // The executor's side, and ptx/'s.
+    void begin_launch(const Launch& launch) override;
+    std::uint64_t end_launch() override;
+    void begin_block(bool begins_cluster) override;
+    void leave_cluster_block() override;
+    void resume_cluster_block() override;
+    void end_cluster_block() override;
+    void cluster_barrier_released() override;
+    void resume_block() override;
+    void barrier_released() override;
+    void warp_synchronised(std::uint32_t lanes) override;
+    void check_mask(const WarpMask& warp) override;
+    void arrive_at_named_barrier(unsigned id) override;
+    void leave_named_barrier(unsigned id) override;
+    void shuffle_from_absent_lane(unsigned source_lane, unit::Place place) override;
+    void access(const Request& request) override;
+    void arrive_at_barrier(unit::Place place) override;
+    void place_shared(const void* address, std::size_t bytes, std::size_t element_bytes,
+                      const char* function) override;
+    void begin_async(const AsyncWrite& write) override;
+    void end_async(const AsyncWrite& write) override;
+    void forget_async() override;
+    void begin_product(const std::shared_ptr<const AsyncProduct>& product) override;
+    void end_products(const std::vector<std::shared_ptr<const AsyncProduct>>& products) override;
+    void end_product(const std::shared_ptr<const AsyncProduct>& product) override;
+    void fence_registers(unsigned warpgroup) override;
+    unsigned begin_operation() override { return operations_.begin(); }
+    unsigned begin_operation_of_product() override { return operations_.begin_product(); }
+    void access_by_operation(const Request& request) override;
+    void access_mbarrier(std::uintptr_t mbarrier, const void* pc, bool makes) override;
+    void arrive_at_mbarrier(std::uintptr_t mbarrier, bool phase, unsigned rank) override;
+    void end_phase(std::uintptr_t mbarrier) override { operations_.end_phase(mbarrier); }
+    void wait_for_phase(std::uintptr_t mbarrier, bool phase) override;
+    void complete_in_phase(unsigned operation, std::uintptr_t mbarrier) override {
+        operations_.complete_in_phase(operation, mbarrier);
+    }
+    void wait_for_operation(unsigned operation, bool reads_only) override {
+        operations_.wait_for(operation, unit::state.thread.rank, reads_only);
+    }
+    bool is_waited_for(unsigned operation) const override { return operations_.is_waited_for(operation); }
+    void outlives_block(const void* pc, unsigned rank) override;
+    void fence_proxy() override { happens_before_.fence_proxy(unit::state.thread.rank); }
+    void fence() override { happens_before_.fence(unit::state.thread.rank); }
     /// The same for the most frequent accesses.
     template <unsigned bytes, bool writes>
     void plain_access(std::uintptr_t address, const void* pc);
-    void arrive_at_barrier(unit::Place place);
-    void place_shared(const void* address, std::size_t bytes, std::size_t element_bytes,
-                      const char* function);
-    /// A copy that the thread goes on without: its place belongs to no thread until it is waited
-    /// for.
-    struct AsyncWrite {
-        std::uintptr_t to, from;
-        std::size_t bytes, source_bytes;
-        const void* pc;
-        unsigned rank;
-    };
-    void begin_async(const AsyncWrite& write);
-    /// The running thread has waited for it.
-    void end_async(const AsyncWrite& write);
-    /// No copy is in flight any more, as the block has ended.
-    void forget_async();
-    /// The product's registers are its own until it ends.
-    void begin_product(const std::shared_ptr<const AsyncProduct>& product);
-    /// Their warpgroup has waited for them.
-    void end_products(const std::vector<std::shared_ptr<const AsyncProduct>>& products);
-    /// Nothing waits for it any more.
-    void end_product(const std::shared_ptr<const AsyncProduct>& product);
-    /// wgmma.fence of a warpgroup.
-    void fence_registers(unsigned warpgroup);
-    // The asynchronous proxy's operations: their numbers stand for them.
-    unsigned begin_operation() { return operations_.begin(); }
-    unsigned begin_operation_of_product() { return operations_.begin_product(); }
-    void access_by_operation(const Request& request);
-    void access_mbarrier(std::uintptr_t mbarrier, const void* pc, bool makes);
-    void arrive_at_mbarrier(std::uintptr_t mbarrier, bool phase, unsigned rank);
-    void end_phase(std::uintptr_t mbarrier) { operations_.end_phase(mbarrier); }
-    void wait_for_phase(std::uintptr_t mbarrier, bool phase);
-    void complete_in_phase(unsigned operation, std::uintptr_t mbarrier) {
-        operations_.complete_in_phase(operation, mbarrier);
-    }
-    void wait_for_operation(unsigned operation, bool reads_only) {
-        operations_.wait_for(operation, unit::state.thread.rank, reads_only);
-    }
-    bool is_waited_for(unsigned operation) const { return operations_.is_waited_for(operation); }
-    /// The block has ended while the operation may still read or write its shared memory.
-    void outlives_block(const void* pc, unsigned rank);
-    /// fence.proxy.async of the running thread.
-    void fence_proxy() { happens_before_.fence_proxy(unit::state.thread.rank); }
-    void fence() { happens_before_.fence(unit::state.thread.rank); }
 
     /// What an access by the asynchronous proxy is of.
     static std::string operation_text(const Access& access);

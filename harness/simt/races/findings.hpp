@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gradverify_simt/state.hpp"
+#include "harness/simt/runtime/text.hpp"
 #include "harness/simt/simt.hpp"
 
 namespace gradverify::simt {
@@ -37,12 +37,5 @@ class Findings {
     std::vector<Finding> found_;
     std::set<Subject> known_;
 };
-
-/// "file.cu:12"
-std::string line_of(std::uint64_t return_address);
-std::string line_of(unit::Place place);
-std::string text_of(const dim3& index);
-/// "0x1ff"
-std::string hex_text(std::uint64_t value);
 
 }  // namespace gradverify::simt

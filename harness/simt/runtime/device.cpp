@@ -5,19 +5,24 @@
 #include <cstdio>
 
 #include "gradverify_simt/runtime.hpp"
-#include "harness/simt/execute/executor.hpp"
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
+#include "harness/simt/runtime/errors.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 
 namespace gs = gradverify::simt;
 
+std::size_t& gs::dynamic_shared_limit() {
+    thread_local std::size_t limit = shared_default_bytes;
+    return limit;
+}
+
 namespace {
 
-constexpr int shared_opt_in = static_cast<int>(gs::SharedMemory::opt_in_limit_bytes);
+constexpr int shared_opt_in = static_cast<int>(gs::shared_opt_in_bytes);
 
 cudaError_t refuse(cudaError_t error, const char* text) {
-    gs::Executor::of_this_thread().fail(error, text);
+    gs::Errors::of_this_thread().fail(error, text);
     return error;
 }
 
@@ -39,7 +44,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     *properties = {};
     std::snprintf(properties->name, sizeof properties->name, "gradverify CPU device");
     properties->totalGlobalMem = gs::device_memory_bytes;
-    properties->sharedMemPerBlock = gs::SharedMemory::default_limit_bytes;
+    properties->sharedMemPerBlock = gs::shared_default_bytes;
     properties->totalConstMem = 65536;
     properties->regsPerBlock = properties->regsPerMultiprocessor = 65536;
     properties->warpSize = gs::warp_lanes;
@@ -55,8 +60,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     properties->multiProcessorCount = gs::multiprocessors;
     properties->maxThreadsPerMultiProcessor = gs::threads_per_multiprocessor;
     properties->maxBlocksPerMultiProcessor = gs::blocks_per_multiprocessor;
-    properties->sharedMemPerMultiprocessor = gs::SharedMemory::opt_in_limit_bytes + 1024;
-    properties->sharedMemPerBlockOptin = gs::SharedMemory::opt_in_limit_bytes;
+    properties->sharedMemPerMultiprocessor = gs::shared_opt_in_bytes + 1024;
+    properties->sharedMemPerBlockOptin = gs::shared_opt_in_bytes;
     properties->cooperativeLaunch = 1;
     properties->unifiedAddressing = properties->managedMemory = 1;
     return cudaSuccess;
@@ -86,12 +91,12 @@ cudaError_t gradverify_simt_func_set_attribute(const void* function, cudaFuncAtt
     }
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
     if (value < 0 || value > shared_opt_in) {
-        gs::Executor::of_this_thread().fail(
+        gs::Errors::of_this_thread().fail(
             cudaErrorInvalidValue,
             "cudaFuncSetAttribute: dynamic shared memory of 0 to 232448 bytes", true);
         return cudaErrorInvalidValue;
     }
-    std::size_t& limit = gs::Executor::of_this_thread().dynamic_shared_limit;
+    std::size_t& limit = gs::dynamic_shared_limit();
     limit = std::max(limit, static_cast<std::size_t>(value));
     return cudaSuccess;
 }
@@ -102,7 +107,7 @@ cudaError_t gradverify_simt_func_get_attributes(cudaFuncAttributes* attributes) 
     attributes->numRegs = 32;
     attributes->ptxVersion = attributes->binaryVersion = 90;
     attributes->maxDynamicSharedSizeBytes =
-        static_cast<int>(gs::Executor::of_this_thread().dynamic_shared_limit);
+        static_cast<int>(gs::dynamic_shared_limit());
     return cudaSuccess;
 }
 

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "harness/simt/execute/shared_memory.hpp"
-
 namespace gradverify::simt {
 
+constexpr unsigned max_block_threads = 1024;
+constexpr unsigned warp_lanes = 32;
+constexpr std::size_t shared_default_bytes = 48 * 1024;
+constexpr std::size_t shared_opt_in_bytes = 227 * 1024;
 constexpr unsigned max_grid_x = 2147483647u;
 constexpr unsigned max_grid_y_z = 65535u;
 constexpr unsigned max_block_z = 64u;
@@ -21,9 +23,11 @@ constexpr int blocks_per_multiprocessor = 32;
 constexpr int blocks_per_multiprocessor_of(int threads, std::size_t dynamic_shared_bytes) {
     const int blocks = std::min(threads_per_multiprocessor / threads, blocks_per_multiprocessor);
     if (dynamic_shared_bytes == 0) return blocks;
-    const auto fit = static_cast<int>(SharedMemory::opt_in_limit_bytes / dynamic_shared_bytes);
+    const auto fit = static_cast<int>(shared_opt_in_bytes / dynamic_shared_bytes);
     return std::min(blocks, fit);
 }
 constexpr std::size_t device_memory_bytes = std::size_t{8} << 30;
+/// The largest limit of dynamic shared memory that any kernel of this OS thread was given.
+std::size_t& dynamic_shared_limit();
 
 }  // namespace gradverify::simt

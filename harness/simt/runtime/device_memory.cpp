@@ -7,7 +7,6 @@
 #include <map>
 #include <mutex>
 
-#include "harness/simt/execute/executor.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
 #include "harness/simt/runtime/device_memory.hpp"
 #include "harness/simt/runtime/mapping.hpp"
@@ -79,8 +78,6 @@ DeviceAllocation find_allocation(std::uintptr_t page_begin, std::uintptr_t page_
 std::uint64_t device_memory_generation() { return device_memory().generation; }
 
 const char* describe_address(const void* address) {
-    if (executor_of_thread != nullptr && executor_of_thread->has_stack_guard(address))
-        return "the stack of a device thread overflowed";
     DeviceMemory& memory = device_memory();
     const std::scoped_lock lock(memory.mutex);
     const std::uintptr_t at = number(address);

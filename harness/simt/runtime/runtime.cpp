@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "harness/simt/execute/executor.hpp"
 #include "harness/simt/runtime/buffers.hpp"
+#include "harness/simt/runtime/errors.hpp"
 #include "harness/simt/runtime/streams.hpp"
 
 struct CUevent_st {
@@ -21,7 +21,7 @@ namespace gradverify::simt {
 namespace {
 
 cudaError_t refuse(cudaError_t error, const char* call, const char* why) {
-    Executor::of_this_thread().fail(error, std::string(call) + ": " + why);
+    Errors::of_this_thread().fail(error, std::string(call) + ": " + why);
     return error;
 }
 
@@ -83,10 +83,10 @@ using namespace gradverify::simt;
 const char* cudaGetErrorString(cudaError_t error) { return text_of(error).text; }
 const char* cudaGetErrorName(cudaError_t error) { return text_of(error).name; }
 cudaError_t cudaGetLastError() {
-    return static_cast<cudaError_t>(Executor::of_this_thread().take_last_cuda_error());
+    return static_cast<cudaError_t>(Errors::of_this_thread().take_last_cuda_error());
 }
 cudaError_t cudaPeekAtLastError() {
-    return static_cast<cudaError_t>(Executor::of_this_thread().last_cuda_error);
+    return static_cast<cudaError_t>(Errors::of_this_thread().last_cuda_error);
 }
 cudaError_t cudaDeviceSynchronize() {
     Streams::of_this_thread().wait_for_device();

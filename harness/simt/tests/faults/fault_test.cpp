@@ -52,14 +52,14 @@ TEST_CASE("the checked variant names the element at an unmapped page as the othe
     const auto findings = take_findings();
     REQUIRE(findings.size() == 1);
     check_contains(findings[0].text, {"writes past the end of w: w[300], but w has 6 elements at ",
-                                      "tests/kernels_faults.cu:24; in block (0, 0, 0), ",
+                                      "faults/kernels_faults.cu:24; in block (0, 0, 0), ",
                                       ": launch of write_element<<<1, 1>>>"});
 }
 
 TEST_CASE("the first element past the end or before the start is an error at the access") {
     const std::pair<std::string, std::string> accesses[] = {
-        {"read_float", "tests/kernels_faults.cu:21: read "},
-        {"write_float", "tests/kernels_faults.cu:24: write "}};
+        {"read_float", "faults/kernels_faults.cu:21: read "},
+        {"write_float", "faults/kernels_faults.cu:24: write "}};
     for (const auto& [launcher, place] : accesses) {
         Buffer at_end(Edge::end);
         CHECK(at_end.error_of(launcher, 5) == "");
