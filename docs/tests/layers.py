@@ -20,7 +20,7 @@ SIMT = ("include runtime execute ptx races faults".split(), "include libraries t
 SIMT_ROOTS = ("harness/simt/include", "harness/simt/libraries", "harness/simt/torch")
 CUDA, EIGEN = re.compile(r"cuda_runtime|cuda\.h|cublas|cudnn"), re.compile(r"Eigen/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
-SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh"}
+SUFFIXES = {".cpp", ".hpp", ".h", ".cu", ".cuh"}
 MOST_SOURCES = 40
 
 

@@ -48,7 +48,7 @@ thread_local std::unique_ptr<Executor> executor_owner;
 
 constinit std::atomic<std::atomic<std::uint64_t>*> counted_in = nullptr;
 
-bool same(const dim3& a, const dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+bool is_same(const dim3& a, const dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
 std::uint64_t volume(const dim3& size) { return std::uint64_t{size.x} * size.y * size.z; }
 
@@ -241,7 +241,7 @@ void Executor::set_dimensions(const unit::LaunchConfig& config) {
         while (std::gcd(block_stride_, clusters) != 1) ++block_stride_;
     }
     ++launches_scheduled_;
-    if (same(table_block_, config.block)) return;
+    if (is_same(table_block_, config.block)) return;
     table_block_ = config.block;
     table_order_ = Order::random_threads;  // to be drawn again
     for (unsigned rank = 0; rank < threads_; ++rank) {

@@ -24,7 +24,7 @@ bool is_float(CUtensorMapDataType type) {
 }
 
 /// What both kinds of maps are given.
-struct Tensor {
+struct EncodedTensor {
     CUtensorMapDataType type;
     cuuint32_t rank;
     void* address;
@@ -41,7 +41,7 @@ CUresult refuse(const char* what) {
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-CUresult why_refused(const Tensor& of) {
+CUresult why_refused(const EncodedTensor& of) {
     if (of.interleave != CU_TENSOR_MAP_INTERLEAVE_NONE) return refuse("an interleaved layout");
     if (of.swizzle > CU_TENSOR_MAP_SWIZZLE_128B) return refuse("a swizzle of larger atoms");
     if (of.type > CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ) return refuse("packed elements");
@@ -51,7 +51,7 @@ CUresult why_refused(const Tensor& of) {
     return CUDA_SUCCESS;
 }
 
-bool has_valid_shape(const Tensor& of) {
+bool has_valid_shape(const EncodedTensor& of) {
     if (of.rank == 0 || of.rank > rank_maximum || number(of.address) % 16 != 0 ||
         of.dimensions == nullptr || of.element_strides == nullptr ||
         (of.rank > 1 && of.strides == nullptr))
@@ -65,7 +65,7 @@ bool has_valid_shape(const Tensor& of) {
     return of.fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || is_float(of.type);
 }
 
-TensorMap map_of(const Tensor& of) {
+TensorMap map_of(const EncodedTensor& of) {
     TensorMap map;
     map.mark = TensorMap::valid_mark;
     map.type = static_cast<std::uint8_t>(of.type);
@@ -131,7 +131,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* to, CUtensorMapDataType type, cuuin
                                 const cuuint32_t* element_strides, CUtensorMapInterleave interleave,
                                 CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
                                 CUtensorMapFloatOOBfill fill) {
-    const Tensor tensor{type,       rank,    address, dimensions, strides, element_strides,
+    const EncodedTensor tensor{type,       rank,    address, dimensions, strides, element_strides,
                         interleave, swizzle, fill};
     if (const CUresult refused = why_refused(tensor); refused != CUDA_SUCCESS) return refused;
     if (!is_map(to) || box == nullptr || !has_valid_shape(tensor)) return CUDA_ERROR_INVALID_VALUE;
@@ -150,7 +150,7 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* to, CUtensorMapDataType type, cuui
                                  const cuuint32_t* element_strides,
                                  CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                  CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
-    const Tensor tensor{type,       rank,    address, dimensions, strides, element_strides,
+    const EncodedTensor tensor{type,       rank,    address, dimensions, strides, element_strides,
                         interleave, swizzle, fill};
     if (const CUresult refused = why_refused(tensor); refused != CUDA_SUCCESS) return refused;
     if (!is_map(to) || rank < 3 || lower_corner == nullptr || upper_corner == nullptr ||

@@ -104,7 +104,7 @@ bool stays_in_call(const Stream& stream, Range argument) {
            first.is_any({"__null", "nullptr", "true", "false"});
 }
 
-std::string quoted(std::string_view text) {
+std::string literal_of(std::string_view text) {
     std::string result = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') result += '\\';
@@ -194,7 +194,7 @@ std::string rewritten(const Stream& stream, const Launch& launch, std::size_t nu
         captures += ", " + name + " = " + unit + "argument((" + piece(argument) + "))";
         call += unit + "give(" + name + ")";
     }
-    return unit + "launch(" + quoted(stream.flat(launch.callee)) + ", " +
+    return unit + "launch(" + literal_of(stream.flat(launch.callee)) + ", " +
            config_of(stream, launch, piece(launch.config), clusters) + ", [" + captures + "] { " +
            piece(launch.callee) + "(" + call + "); })";
 }

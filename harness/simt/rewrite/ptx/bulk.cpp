@@ -94,8 +94,8 @@ std::optional<std::string> fence_proxy(const PtxStatement& statement) {
         modifiers.end();
         return "gvp::fence_proxy_async();";
     }
-    modifiers.take_any(orders);
-    modifiers.take_any(scopes);
+    modifiers.take_any(memory_orders);
+    modifiers.take_any(memory_scopes);
     modifiers.end();
     require(statement, !proxy.empty());
     return "gvp::fence_();";

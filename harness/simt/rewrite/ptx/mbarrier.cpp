@@ -9,8 +9,8 @@ namespace {
 
 /// `.sem.scope{.space}` in any order.
 std::string mbarrier_space(PtxModifiers& modifiers) {
-    modifiers.take_any(orders);
-    modifiers.take_any(scopes);
+    modifiers.take_any(memory_orders);
+    modifiers.take_any(memory_scopes);
     return modifiers.take_any(shared_spaces).empty() ? "<gvp::Space::generic"
                                                      : "<gvp::Space::shared";
 }

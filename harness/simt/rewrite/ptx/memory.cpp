@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads, stores, atomics and fences of PTX (PTX ISA, 9.7.9 and 9.7.13). Cache operators
-// and eviction hints are taken and have no effect, as the CPU device has one memory; of scopes an
+// and eviction cache_hints are taken and have no effect, as the CPU device has one memory; of scopes an
 // atomic operation alone keeps that of the block, for the race detector.
 #include <string>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view scalar_types =
     "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 bf16 bf16x2 f32 f64";
-constexpr std::string_view hints =
+constexpr std::string_view cache_hints =
     "ca cg cs lu cv wb wt nc L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last "
     "L1::no_allocate L2::evict_normal L2::evict_first L2::evict_last L2::64B L2::128B L2::256B";
 
@@ -173,7 +173,7 @@ MemoryModifiers memory_modifiers(PtxModifiers& modifiers) {
     memory.space = space.starts_with("shared") ? "gvp::Space::shared"
                    : space == "global"         ? "gvp::Space::global"
                                                : "gvp::Space::generic";
-    while (!modifiers.take_any(hints).empty()) {
+    while (!modifiers.take_any(cache_hints).empty()) {
     }
     memory.has_policy = modifiers.take("L2::cache_hint");
     memory.width = modifiers.take_any("v2 v4 v8");

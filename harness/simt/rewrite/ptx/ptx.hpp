@@ -73,8 +73,8 @@ std::optional<std::string> cpp_of_mma(const PtxStatement& statement);
 std::optional<std::string> cpp_of_wgmma(const PtxStatement& statement);
 
 // What the families share.
-constexpr std::string_view orders = "relaxed acquire release acq_rel";
-constexpr std::string_view scopes = "cta cluster gpu sys";
+constexpr std::string_view memory_orders = "relaxed acquire release acq_rel";
+constexpr std::string_view memory_scopes = "cta cluster gpu sys";
 constexpr std::string_view shared_spaces = "shared shared::cta shared::cluster";
 [[noreturn]] void unserved(const PtxStatement& statement);
 inline void require(const PtxStatement& statement, bool is_right) {
