@@ -34,13 +34,6 @@ struct FittedRule {
     std::string print(std::span<const std::string> names, ValueTexts texts = {}) const;
 };
 
-/// What a number of an observation is.
-enum class NumberKind {
-    parameter,  ///< or a tensor's size: several are multiplied
-    elements,   ///< of a tensor, a product already
-    launch      ///< the block size, or a part of it: what products may be multiples of
-};
-
 struct FitOptions {
     /// Fewer failing problems have too much in common by chance.
     std::size_t failing_minimum = 4;
@@ -48,7 +41,6 @@ struct FitOptions {
     std::size_t terms_maximum = 4;
     /// A value that is no number is only said to be equal or not.
     ValueTexts texts{};
-    std::span<const NumberKind> kinds{};  ///< empty: all are parameters
 };
 
 /// The simplest rule that agrees with all of them: one clause of any terms, two of limits
