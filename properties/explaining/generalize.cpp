@@ -294,15 +294,13 @@ class Generalizer {
                            : rule.is_of_exceptions ? "fails everywhere but where " + when
                                                    : "fails wherever " + when;
         if (draws_.differ()) text += fmt::format("; data decide there: {}", text_of_draws());
-        if (rule.is_complete) return text + text_of_idle(idle, "", "");
-        return text + ", and in some other problems" + text_of_idle(idle, "", " there");
+        return text + text_of_idle(idle, "");
     }
 
-    std::string text_of_idle(const std::set<int>& idle, const char* alone,
-                             const char* there) const {
+    std::string text_of_idle(const std::set<int>& idle, const char* alone) const {
         if (idle.empty()) return {};
-        return fmt::format("; {}{} {} matter{}", values_.names_of(idle), alone,
-                           idle.size() == 1 ? "doesn't" : "don't", there);
+        return fmt::format("; {}{} {} matter", values_.names_of(idle), alone,
+                           idle.size() == 1 ? "doesn't" : "don't");
     }
 
     /// `2 of 12 draws fail at the smallest problem`
@@ -334,7 +332,7 @@ class Generalizer {
     /// two sizes differ, as most do. Limits withstand the problems that are run on both of their
     /// sides.
     static bool may_be_chance(const FittedRule& rule) {
-        return !rule.is_complete || rule.is_of_exceptions || rule.clauses.size() > 1 ||
+        return rule.is_of_exceptions || rule.clauses.size() > 1 ||
                std::ranges::any_of(rule.clauses, [](const std::vector<Term>& clause) {
                    return std::ranges::any_of(clause, [](const Term& term) {
                        return term.kind == Term::Kind::unequal ||
@@ -378,7 +376,7 @@ class Generalizer {
                                          : no_rule_yet();
         if (!matter.empty())
             text += "; with one parameter changed it fails where " + joined(matter, ", where ");
-        return text + text_of_idle(idle, " alone", "");
+        return text + text_of_idle(idle, " alone");
     }
 
     const SupportedProblems& supported_;

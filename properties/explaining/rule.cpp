@@ -25,8 +25,6 @@ constexpr std::size_t clauses_maximum = 2;
 constexpr std::ptrdiff_t values_of_residue = 3;
 // More values that are excluded one by one are a list, and no rule.
 constexpr std::ptrdiff_t excluded_maximum = 2;
-// A rule that is not complete must still hold on this share of what fails.
-constexpr double share_minimum = 0.25;
 constexpr std::int64_t moduli[] = {2, 3, 4, 5, 8, 16, 32, 64};
 
 using Some = std::vector<const Observation*>;
@@ -305,19 +303,6 @@ std::optional<Clause> some_clause(const Some& failing, const Some& passing,
     return grow(failing, passing, options);
 }
 
-std::optional<FittedRule> incomplete(const Some& failing, const Some& passing,
-                                     const FitOptions& options) {
-    auto clause = some_clause(failing, passing, options);
-    // A clause of single values only describes the first failing problem.
-    const auto is_value = [](const Term& term) { return term.kind == Kind::equal; };
-    if (!clause || std::ranges::all_of(*clause, is_value)) return std::nullopt;
-    FittedRule rule{{*std::move(clause)}, false};
-    if (static_cast<double>(count_in(failing, rule)) <
-        share_minimum * static_cast<double>(failing.size()))
-        return std::nullopt;
-    return rule;
-}
-
 std::optional<FittedRule> two_clauses(Some failing, const Some& passing,
                                       const FitOptions& options) {
     FittedRule rule;
@@ -361,7 +346,7 @@ std::optional<FittedRule> fit_rule(std::span<const Observation> seen, const FitO
             rule->is_of_exceptions = true;
             return rule;
         }
-    return incomplete(failing, passing, options);
+    return std::nullopt;
 }
 
 }  // namespace gradverify

@@ -21,12 +21,10 @@ struct Observation {
 /// It fails wherever all terms of a clause hold; or, with a clause of exceptions, everywhere else.
 struct FittedRule {
     std::vector<std::vector<Term>> clauses;
-    bool is_complete = true;  ///< and nowhere else
     bool is_of_exceptions = false;
 
     bool agrees_with(const Observation& one) const {
-        if (is_of_exceptions) return holds(one.values) != one.fails;
-        return holds(one.values) ? one.fails : !(is_complete && one.fails);
+        return (holds(one.values) != is_of_exceptions) == one.fails;
     }
     /// All terms of a clause.
     bool holds(std::span<const std::int64_t> values) const;
@@ -44,8 +42,7 @@ struct FitOptions {
 };
 
 /// The simplest rule that agrees with all of them: one clause of any terms, two of limits
-/// (at_least, at_most, equal), or one of exceptions; else one that is not complete, but holds on
-/// the first that fails. Nothing when none fits, or when too few fail.
+/// (at_least, at_most, equal), or one of exceptions. Nothing when none fits, or when too few fail.
 std::optional<FittedRule> fit_rule(std::span<const Observation> seen,
                                    const FitOptions& options = {});
 
