@@ -2,7 +2,6 @@
 #include "properties/explaining/challenges.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 namespace gradverify {
@@ -65,7 +64,6 @@ void RuleChallenges::leave(const std::vector<Term>& clause, Values& now) {
 }
 
 std::int64_t RuleChallenges::any_value(int which) {
-    if (values_.is_block(which)) return values_.blocks()[random_.below(values_.blocks().size())];
     if (random_.one_in(12)) return telling_lengths[random_.below(std::size(telling_lengths))];
     const std::int64_t from =
         random_.one_in(2) ? values_.base(which) - 1 : values_.class_at(which).smallest;
@@ -78,20 +76,16 @@ void RuleChallenges::challenge(const Term& term, Values& now, bool exactly) {
     if (std::ranges::any_of(term.parameters, [&](int of) { return of >= values_.class_count(); }))
         return;
     std::int64_t edge = term.value;
-    if (term.factors().size() > 1) {
+    if (term.is_of_product()) {
         std::int64_t others = 1;
-        for (const int other : term.factors()) {
+        for (const int other : term.parameters) {
             if (other == a) continue;
             // A prime limit shows only beside ones.
             std::int64_t& factor = at(now, other);
             if (random_.one_in(2)) factor = values_.class_at(other).smallest;
             others *= std::max<std::int64_t>(factor, 1);
         }
-        const std::int64_t multiple_of =
-            term.has_other() ? at(now, term.parameters.back()) : term.modulus;
-        edge = multiple_of == 0
-                   ? edge / others
-                   : random_.between(1, 3) * multiple_of / std::gcd(multiple_of, others);
+        edge /= others;
     } else if (term.modulus > 0) {
         edge = random_.between(0, 3) * term.modulus + term.value;
     } else if (term.has_other()) {
@@ -116,7 +110,7 @@ std::int64_t RuleChallenges::inside_gap(int which, std::int64_t edge) {
 std::vector<std::map<int, std::int64_t>> RuleChallenges::whole_tiles() const {
     std::map<int, std::vector<int>> classes_of;  // by parameter
     for (int which = 0; which < values_.class_count(); ++which)
-        if (!values_.is_block(which) && !values_.class_at(which).is_fixed())
+        if (!values_.class_at(which).is_fixed())
             classes_of[values_.parameter_of(which)].push_back(which);
     const auto with_tile = [&](std::initializer_list<int> parameters) {
         std::set<int> classes;

@@ -156,7 +156,7 @@ void explain(const Kernel& kernel, Shrunk& shrunk, const CaseRunner& runner) {
     ProblemTrials problems(kernel, shrunk.smallest, trials, draws.differ());
     const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());
     shrunk.generality =
-        generalize(supported, shrunk.smallest, problems, trials, generalize_budget, draws);
+        generalize(supported, shrunk.smallest.problem, problems, trials, generalize_budget, draws);
     const auto at = deciding_element(shrunk.smallest.data.elements, draws.differ());
     if (at >= 0) shrunk.values = ValueSearch(*kernel.op, shrunk.smallest, at, runner).text();
     shrunk.witnesses = witnesses_of(kernel, shrunk, runner);

@@ -21,11 +21,11 @@ struct DrawsThere {
 
 inline constexpr RunBudget generalize_budget{.runs = 1500, .seconds = 2.0};
 
-/// What fails in general: runs the smallest failing case's problem with one parameter or the block
-/// size changed, then with many, until a rule withstands those that were chosen to break it. What
-/// was seen, where no rule fits or the budget ends first. Problems on which nothing could be
-/// compared say nothing. Where draws differ, only what no chance of the data explains is told.
-Generality generalize(const SupportedProblems& supported, const Case& smallest,
+/// What fails in general: runs the smallest failing problem with one parameter changed, then with
+/// many, until a rule withstands those that were chosen to break it. What was seen, where no rule
+/// fits or the budget ends first. Problems on which nothing could be compared say nothing. Where
+/// draws differ, only what no chance of the data explains is told.
+Generality generalize(const SupportedProblems& supported, const Problem& smallest,
                       ProblemTrials& problems, ShrinkTrials& trials,
                       const RunBudget& budget = generalize_budget, const DrawsThere& draws = {});
 

@@ -40,19 +40,19 @@ const FittedRule no_rule{{{}}};
 
 class Generalizer {
   public:
-    Generalizer(const SupportedProblems& supported, const Case& smallest, ProblemTrials& problems,
-                ShrinkTrials& trials, const RunBudget& budget, const DrawsThere& draws)
+    Generalizer(const SupportedProblems& supported, const Problem& smallest,
+                ProblemTrials& problems, ShrinkTrials& trials, const RunBudget& budget,
+                const DrawsThere& draws)
         : supported_(supported),
-          values_(supported, smallest.problem, smallest.setting.block_size),
+          values_(supported, smallest),
           problems_(problems),
           trials_(trials),
           draws_(draws),
           cost_of_(supported),
-          share_maximum_(
-              std::max(work_share, times_smallest * cost_of_(smallest.problem).share_of({}))),
+          share_maximum_(std::max(work_share, times_smallest * cost_of_(smallest).share_of({}))),
           budget_(budget),
           half_{.runs = budget.runs / 2, .seconds = budget.seconds / 2.0},
-          challenges_(values_, seen_, smallest.problem),
+          challenges_(values_, seen_, smallest),
           lines_(static_cast<std::size_t>(values_.class_count())) {}
 
     Generality generalize() {
@@ -97,11 +97,10 @@ class Generalizer {
     std::optional<bool> try_problem(const std::optional<Values>& values) {
         if (!values) return std::nullopt;
         if (const auto known = known_.find(*values); known != known_.end()) return known->second;
-        const auto asked = asked_at(*values);
-        if (!asked || !may_go_on()) return std::nullopt;
-        const auto& [problem, block] = *asked;
-        problems_.fails(problem, block);
-        const std::optional<bool> fails = problems_.shown(problem, block);
+        const auto problem = affordable(*values);
+        if (!problem || !may_go_on()) return std::nullopt;
+        problems_.fails(*problem);
+        const std::optional<bool> fails = problems_.shown(*problem);
         if (fails) add(*values, *fails);
         return fails;
     }
@@ -130,19 +129,19 @@ class Generalizer {
     }
 
     void expect(std::span<const std::pair<int, std::int64_t>> changes) {
-        std::vector<ProblemTrials::Asked> asked;
+        std::vector<Problem> next;
         for (const auto& change : changes)
             if (const auto values = values_.with({change}); values && !known_.contains(*values))
-                if (auto one = asked_at(*values)) asked.push_back(std::move(*one));
-        problems_.expect(asked);
+                if (auto problem = affordable(*values)) next.push_back(*std::move(problem));
+        problems_.expect(next);
     }
 
     /// Nothing where the problem is not supported, or costs too much.
-    std::optional<ProblemTrials::Asked> asked_at(const Values& values) {
+    std::optional<Problem> affordable(const Values& values) {
         Problem problem = values_.problem_of(values);
         if (!supported_.contains(problem) || cost_of_(problem).share_of({}) > share_maximum_)
             return std::nullopt;
-        return ProblemTrials::Asked{std::move(problem), values_.block_size_of(values)};
+        return problem;
     }
 
     void change_one(int which, std::int64_t value) {
@@ -169,8 +168,7 @@ class Generalizer {
         int unfit = 0;
         for (int round = 0; round < rounds_maximum && may_go_on(); ++round) {
             if (seen_.size() < problems_of_rule) return std::nullopt;
-            const auto rule =
-                fit_rule(seen_, {.texts = values_.value_texts(), .kinds = values_.kinds()});
+            const auto rule = fit_rule(seen_, {.texts = values_.value_texts()});
             if (!rule && ++unfit == unfit_maximum) return std::nullopt;
             const std::size_t before = seen_.size();
             try_joint_problems(problems_of_challenge, rule ? *rule : no_rule);
@@ -215,7 +213,7 @@ class Generalizer {
         // Divisors first, as they bring others along; and again, as fewer changes may be cheaper.
         for (std::size_t before = 0; before != needed.size();) {
             before = needed.size();
-            for (const int which : values_.draw_order()) {
+            for (const int which : values_.domain().draw_order) {
                 auto fewer = needed;
                 if (fewer.erase(which) > 0 && passes(fewer)) needed = std::move(fewer);
             }
@@ -254,7 +252,7 @@ class Generalizer {
                 const bool is_limit =
                     term.parameters.size() == 1 &&
                     (term.kind == Term::Kind::at_least || term.kind == Term::Kind::at_most);
-                if (!is_limit || of >= class_count() || values_.is_block(of)) continue;
+                if (!is_limit || of >= class_count()) continue;
                 std::int64_t near = at(surprise, of);
                 auto far = next_that(!fails, of, near, term.kind == Term::Kind::at_most);
                 while (far && std::abs(*far - near) > 1) {
@@ -296,15 +294,13 @@ class Generalizer {
                            : rule.is_of_exceptions ? "fails everywhere but where " + when
                                                    : "fails wherever " + when;
         if (draws_.differ()) text += fmt::format("; data decide there: {}", text_of_draws());
-        if (rule.is_complete) return text + text_of_idle(idle, "", "");
-        return text + ", and in some other problems" + text_of_idle(idle, "", " there");
+        return text + text_of_idle(idle, "");
     }
 
-    std::string text_of_idle(const std::set<int>& idle, const char* alone,
-                             const char* there) const {
+    std::string text_of_idle(const std::set<int>& idle, const char* alone) const {
         if (idle.empty()) return {};
-        return fmt::format("; {}{} {} matter{}", values_.names_of(idle), alone,
-                           idle.size() == 1 ? "doesn't" : "don't", there);
+        return fmt::format("; {}{} {} matter", values_.names_of(idle), alone,
+                           idle.size() == 1 ? "doesn't" : "don't");
     }
 
     /// `2 of 12 draws fail at the smallest problem`
@@ -336,7 +332,7 @@ class Generalizer {
     /// two sizes differ, as most do. Limits withstand the problems that are run on both of their
     /// sides.
     static bool may_be_chance(const FittedRule& rule) {
-        return !rule.is_complete || rule.is_of_exceptions || rule.clauses.size() > 1 ||
+        return rule.is_of_exceptions || rule.clauses.size() > 1 ||
                std::ranges::any_of(rule.clauses, [](const std::vector<Term>& clause) {
                    return std::ranges::any_of(clause, [](const Term& term) {
                        return term.kind == Term::Kind::unequal ||
@@ -353,16 +349,6 @@ class Generalizer {
                 rule.clauses[0][0].kind == Term::Kind::at_most);
     }
 
-    /// Whether the kernel supports the base with another value of this one alone.
-    bool can_change_alone(int which) const {
-        return std::ranges::any_of(values_.spread(which), [&](std::int64_t value) {
-            Values alone = values_.base();
-            at(alone, which) = value;
-            return values_.with({{which, value}}) == alone &&
-                   supported_.contains(values_.problem_of(alone));
-        });
-    }
-
     /// The search has a budget of its own, whatever time the run has left.
     std::string no_rule_yet() const {
         return trials_.runs_left() <= 0
@@ -372,7 +358,7 @@ class Generalizer {
     }
 
     std::string text_of_lines() const {
-        std::set<int> idle, tied;
+        std::set<int> idle;
         std::vector<std::string> matter;
         for (int which = 0; which < class_count(); ++which) {
             const auto& line = at(lines_, which);
@@ -382,7 +368,6 @@ class Generalizer {
                 if (std::string line_text = text_of_line(which); !line_text.empty())
                     matter.push_back(std::move(line_text));
             if (always && line.size() > 1) idle.insert(which);
-            if (!values_.class_at(which).is_fixed() && !can_change_alone(which)) tied.insert(which);
         }
         if (matter.empty() && idle.empty() && !draws_.differ()) return "nothing else could be run";
         std::string text = draws_.differ()
@@ -391,8 +376,7 @@ class Generalizer {
                                          : no_rule_yet();
         if (!matter.empty())
             text += "; with one parameter changed it fails where " + joined(matter, ", where ");
-        text += text_of_idle(idle, " alone", "");
-        return tied.empty() ? text : text + "; " + values_.names_of(tied) + " can't change alone";
+        return text + text_of_idle(idle, " alone");
     }
 
     const SupportedProblems& supported_;
@@ -413,7 +397,7 @@ class Generalizer {
 
 }  // namespace
 
-Generality generalize(const SupportedProblems& supported, const Case& smallest,
+Generality generalize(const SupportedProblems& supported, const Problem& smallest,
                       ProblemTrials& problems, ShrinkTrials& trials, const RunBudget& budget,
                       const DrawsThere& draws) {
     return Generalizer(supported, smallest, problems, trials, budget, draws).generalize();

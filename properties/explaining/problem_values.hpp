@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A failing problem and its neighbours as rows of numbers: the value of each class of tied
-// parameters and the block size, and behind them what follows from these: the sizes of outputs and
-// their elements, where that is no parameter's value, and the warps of a block. Runs nothing.
+// parameters, and behind them the sizes of outputs that are no parameter's value. Runs nothing.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,7 +12,7 @@
 #include <vector>
 
 #include "harness/operators/operator.hpp"
-#include "properties/explaining/rule.hpp"
+#include "properties/explaining/term.hpp"
 #include "properties/problems/solver.hpp"
 
 namespace gradverify {
@@ -27,21 +25,14 @@ std::string enumerated(std::vector<std::string> words);
 
 class ProblemValues {
   public:
-    /// By class of parameters, then the block size where the kernel takes several; behind them, if
-    /// they were added, the numbers that follow.
+    /// By class of parameters; behind them, if they were added, the sizes.
     using Row = std::vector<std::int64_t>;
 
-    /// The block size 0 is the kernel's first.
-    ProblemValues(const SupportedProblems& supported, const Problem& base, int block_size = 0);
+    ProblemValues(const SupportedProblems& supported, const Problem& base);
 
-    /// Classes of parameters, and one more for the block size where the kernel takes several.
-    int class_count() const { return static_cast<int>(classes_.size()); }
-    const SlotClass& class_at(int which) const { return at(classes_, which); }
-    bool is_block(int which) const { return which == std::ssize(domain_.classes); }
-    /// The block sizes where there are several, ascending.
-    const std::vector<std::int64_t>& blocks() const { return blocks_; }
-    /// Classes, divisors before their multiples.
-    const std::vector<int>& draw_order() const { return draw_order_; }
+    const RankDomain& domain() const { return domain_; }
+    int class_count() const { return static_cast<int>(domain_.classes.size()); }
+    const SlotClass& class_at(int which) const { return domain_.at(which); }
     const Row& base() const { return base_; }
     /// Its place among the operator's parameters, or the first one's where several are tied.
     int parameter_of(int which) const;
@@ -49,17 +40,14 @@ class ProblemValues {
     bool has_axis(int which) const;
     std::int64_t base(int which) const { return at(base_, which); }
 
-    /// The name of each number of a row with all that follows: `stride_w`, `y.size(2)`
+    /// The name of each number of a row with its sizes: `stride_w`, `y.size(2)`
     std::span<const std::string> names() const { return names_; }
-    std::span<const NumberKind> kinds() const { return kinds_; }
     /// By class, the values that an attribute takes, as a problem prints them; empty for a number.
     ValueTexts value_texts() const { return value_texts_; }
     /// `n, c and filter`: the whole parameter where all its classes are among these.
     std::string names_of(const std::set<int>& classes) const;
 
     Problem problem_of(const Row& values) const;
-    /// 0 where the kernel takes one block size, or none.
-    int block_size_of(const Row& values) const;
     Row with_sizes(Row values) const;
     /// The base with these values and others that constraints tie to them, if there is one.
     std::optional<Row> with(const std::map<int, std::int64_t>& wanted) const;
@@ -69,24 +57,17 @@ class ProblemValues {
     std::vector<std::int64_t> spread(int which) const;
 
   private:
-    /// A number that follows from a problem and the block size.
-    struct Following {
-        std::string name;
-        NumberKind kind;
-        std::function<std::int64_t(const Problem&, std::int64_t block)> of;
+    struct OutputSize {
+        const TensorSpec* tensor;
+        int axis;
     };
-    std::vector<Following> sizes_and_elements() const;
-    void find_following();
+    void find_sizes();
 
     const SupportedProblems& supported_;
     const RankDomain& domain_;
-    std::vector<SlotClass> classes_;
-    std::vector<std::int64_t> blocks_;
-    std::vector<int> draw_order_;
     Row base_;
-    std::vector<Following> following_;
+    std::vector<OutputSize> sizes_;
     std::vector<std::string> names_;
-    std::vector<NumberKind> kinds_;
     std::vector<std::vector<std::string>> value_texts_;
 };
 

@@ -25,11 +25,7 @@ constexpr std::size_t clauses_maximum = 2;
 constexpr std::ptrdiff_t values_of_residue = 3;
 // More values that are excluded one by one are a list, and no rule.
 constexpr std::ptrdiff_t excluded_maximum = 2;
-// A rule that is not complete must still hold on this share of what fails.
-constexpr double share_minimum = 0.25;
 constexpr std::int64_t moduli[] = {2, 3, 4, 5, 8, 16, 32, 64};
-// Vectors, warps and blocks.
-constexpr std::int64_t moduli_of_products[] = {4, 8, 16, 32, 64};
 
 using Some = std::vector<const Observation*>;
 
@@ -68,11 +64,10 @@ std::set<std::int64_t> values_of(const Some& some, int parameter) {
 /// Terms that could separate the failing from the passing.
 class Candidates {
   public:
-    Candidates(const Some& failing, const Some& passing, const FitOptions& options)
+    Candidates(const Some& failing, const Some& passing, ValueTexts texts)
         : failing_(failing),
           passing_(passing),
-          texts_(options.texts),
-          kinds_(options.kinds),
+          texts_(texts),
           parameters_(static_cast<int>(failing.front()->values.size())) {
         for (int a = 0; a < parameters_; ++a) {
             failing_values_.push_back(values_of(failing, a));
@@ -88,7 +83,6 @@ class Candidates {
             for (const std::int64_t value : passing) add(Kind::unequal, {a}, value);
             if (!is_number(texts_, a)) continue;
             numbers_.push_back(a);
-            if (kind_of(a) == NumberKind::parameter) factors_.push_back(a);
             add(Kind::at_least, {a}, *failing.begin());
             add(Kind::at_most, {a}, *failing.rbegin());
             add_residues(a, failing, passing);
@@ -119,10 +113,6 @@ class Candidates {
     }
 
   private:
-    NumberKind kind_of(int parameter) const {
-        return kinds_.empty() ? NumberKind::parameter : at(kinds_, parameter);
-    }
-
     void add(Kind kind, std::vector<int> parameters, std::int64_t value = 0,
              std::int64_t modulus = 0) {
         terms_.push_back({kind, std::move(parameters), value, modulus});
@@ -132,19 +122,16 @@ class Candidates {
                       const std::set<std::int64_t>& passing) {
         for (const std::int64_t modulus : moduli)
             for (std::int64_t residue = 0; residue < modulus; ++residue) {
-                if (have_residue(failing, residue, modulus))
-                    add(Kind::residue, {a}, residue, modulus);
+                const auto have_it = [&](const std::set<std::int64_t>& values) {
+                    return std::ranges::count(values, residue, [&](std::int64_t value) {
+                               return value % modulus;
+                           }) >= values_of_residue;
+                };
+                if (have_it(failing)) add(Kind::residue, {a}, residue, modulus);
                 // With two residues, the other one is named instead.
-                if (modulus > 2 && have_residue(passing, residue, modulus))
+                if (modulus > 2 && have_it(passing))
                     add(Kind::other_residue, {a}, residue, modulus);
             }
-    }
-
-    static bool have_residue(const std::set<std::int64_t>& values, std::int64_t residue,
-                             std::int64_t modulus) {
-        return std::ranges::count(values, residue, [&](std::int64_t value) {
-                   return value % modulus;
-               }) >= values_of_residue;
     }
 
     void add_relations() {
@@ -159,44 +146,28 @@ class Candidates {
             }
     }
 
-    void add_product(const std::vector<int>& factors) {
-        const auto products_of = [&](const Some& some) {
-            std::set<std::int64_t> products;
-            for (const Observation* one : some) products.insert(product_of(one->values, factors));
-            return products;
-        };
-        const std::set<std::int64_t> failing = products_of(failing_),
-                                     passing = products_of(passing_);
-        if (*failing.begin() < std::numeric_limits<std::int64_t>::max())
-            add(Kind::at_least, factors, *failing.begin());
-        for (const std::int64_t modulus : moduli_of_products) {
-            if (have_residue(failing, 0, modulus)) add(Kind::residue, factors, 0, modulus);
-            if (have_residue(passing, 0, modulus)) add(Kind::other_residue, factors, 0, modulus);
-        }
-        for (const int of : numbers_) {
-            if (kind_of(of) != NumberKind::launch) continue;
-            std::vector<int> with_divisor = factors;
-            with_divisor.push_back(of);
-            add(Kind::multiple, with_divisor);
-            add(Kind::no_multiple, std::move(with_divisor));
-        }
+    void add_product(std::vector<int> factors) {
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        for (const Observation* one : failing_)
+            least = std::min(least, product_of(one->values, factors));
+        if (least < std::numeric_limits<std::int64_t>::max())
+            add(Kind::at_least, std::move(factors), least);
     }
 
     void add_products() {
-        for (const int a : factors_)
-            for (const int b : factors_) {
+        for (const int a : numbers_)
+            for (const int b : numbers_) {
                 if (a >= b) continue;
                 add_product({a, b});
-                for (const int c : factors_)
+                for (const int c : numbers_)
                     if (b < c) add_product({a, b, c});
             }
     }
 
     const Some &failing_, &passing_;
     ValueTexts texts_;
-    std::span<const NumberKind> kinds_;
     int parameters_;
-    std::vector<int> numbers_, factors_;
+    std::vector<int> numbers_;
     std::vector<std::set<std::int64_t>> failing_values_, passing_values_;
     Clause terms_;
 };
@@ -282,7 +253,7 @@ std::optional<Clause> greedily(const Clause& terms, const Some& all_passing,
 std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
                                      const FitOptions& options) {
     const std::size_t terms_maximum = options.terms_maximum;
-    const Clause terms = Candidates(failing, passing, options).necessary();
+    const Clause terms = Candidates(failing, passing, options.texts).necessary();
     // All of them hold on all failing ones, so the cheapest are worth most.
     auto clause = best_two(terms, {}, passing);
     if (clause && clause->size() > terms_maximum) clause.reset();
@@ -296,7 +267,7 @@ std::optional<FittedRule> one_clause(const Some& failing, const Some& passing,
 
 /// One or two terms that hold on the first failing one, on no passing one, and on most others.
 std::optional<Clause> widest(const Some& failing, const Some& passing, const FitOptions& options) {
-    const Clause terms = Candidates(failing, passing, options).limits_of(*failing.front());
+    const Clause terms = Candidates(failing, passing, options.texts).limits_of(*failing.front());
     auto clause = best_two(terms, failing, passing);
     if (clause && count_in(failing, *clause) < options.failing_minimum) clause.reset();
     return clause;
@@ -311,7 +282,7 @@ std::optional<Clause> grow(Some failing, Some passing, const FitOptions& options
     };
     while (!passing.empty()) {
         if (clause.size() + 1 == options.terms_maximum) return std::nullopt;
-        const Clause terms = Candidates(failing, passing, options).limits_of(seed);
+        const Clause terms = Candidates(failing, passing, options.texts).limits_of(seed);
         if (terms.empty()) return std::nullopt;
         const double before = bits(failing.size(), passing.size());
         const auto best = std::ranges::max_element(terms, {}, [&](const Term& term) {
@@ -330,19 +301,6 @@ std::optional<Clause> some_clause(const Some& failing, const Some& passing,
                                   const FitOptions& options) {
     if (auto clause = widest(failing, passing, options)) return clause;
     return grow(failing, passing, options);
-}
-
-std::optional<FittedRule> incomplete(const Some& failing, const Some& passing,
-                                     const FitOptions& options) {
-    auto clause = some_clause(failing, passing, options);
-    // A clause of single values only describes the first failing problem.
-    const auto is_value = [](const Term& term) { return term.kind == Kind::equal; };
-    if (!clause || std::ranges::all_of(*clause, is_value)) return std::nullopt;
-    FittedRule rule{{*std::move(clause)}, false};
-    if (static_cast<double>(count_in(failing, rule)) <
-        share_minimum * static_cast<double>(failing.size()))
-        return std::nullopt;
-    return rule;
 }
 
 std::optional<FittedRule> two_clauses(Some failing, const Some& passing,
@@ -388,7 +346,7 @@ std::optional<FittedRule> fit_rule(std::span<const Observation> seen, const FitO
             rule->is_of_exceptions = true;
             return rule;
         }
-    return incomplete(failing, passing, options);
+    return std::nullopt;
 }
 
 }  // namespace gradverify

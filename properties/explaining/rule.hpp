@@ -21,24 +21,15 @@ struct Observation {
 /// It fails wherever all terms of a clause hold; or, with a clause of exceptions, everywhere else.
 struct FittedRule {
     std::vector<std::vector<Term>> clauses;
-    bool is_complete = true;  ///< and nowhere else
     bool is_of_exceptions = false;
 
     bool agrees_with(const Observation& one) const {
-        if (is_of_exceptions) return holds(one.values) != one.fails;
-        return holds(one.values) ? one.fails : !(is_complete && one.fails);
+        return (holds(one.values) != is_of_exceptions) == one.fails;
     }
     /// All terms of a clause.
     bool holds(std::span<const std::int64_t> values) const;
     /// The clauses: `k >= 2 and in_w is even, or wherever n >= 3`; empty when it fails everywhere.
     std::string print(std::span<const std::string> names, ValueTexts texts = {}) const;
-};
-
-/// What a number of an observation is.
-enum class NumberKind {
-    parameter,  ///< or a tensor's size: several are multiplied
-    elements,   ///< of a tensor, a product already
-    launch      ///< the block size, or a part of it: what products may be multiples of
 };
 
 struct FitOptions {
@@ -48,12 +39,10 @@ struct FitOptions {
     std::size_t terms_maximum = 4;
     /// A value that is no number is only said to be equal or not.
     ValueTexts texts{};
-    std::span<const NumberKind> kinds{};  ///< empty: all are parameters
 };
 
 /// The simplest rule that agrees with all of them: one clause of any terms, two of limits
-/// (at_least, at_most, equal), or one of exceptions; else one that is not complete, but holds on
-/// the first that fails. Nothing when none fits, or when too few fail.
+/// (at_least, at_most, equal), or one of exceptions. Nothing when none fits, or when too few fail.
 std::optional<FittedRule> fit_rule(std::span<const Observation> seen,
                                    const FitOptions& options = {});
 

@@ -22,10 +22,7 @@ struct Form {
     double cost;
 };
 
-// What a product costs, and each factor behind its first.
-constexpr double cost_of_product = 0.8, cost_of_factor = 0.3;
-
-/// By kind; `text_of` and `Term::cost` have exceptions for residues.
+/// By kind; `text_of` and `Term::cost` have exceptions for residues and products.
 constexpr Form forms[] = {
     {"{a} >= {v}", [](Int a, Int, const Term& t) { return a >= t.value; }, 1.0},
     {"{a} <= {v}", [](Int a, Int, const Term& t) { return a <= t.value; }, 1.1},
@@ -69,25 +66,24 @@ Int product_of(std::span<const Int> values, std::span<const int> parameters) {
 }
 
 bool Term::holds(std::span<const Int> values) const {
-    const Int b = has_other() ? at(values, parameters.back()) : 0;
-    return form_of(*this).holds(product_of(values, factors()), b, *this);
+    const Int a = is_of_product() ? product_of(values, parameters) : at(values, parameters.front());
+    return form_of(*this).holds(a, at(values, parameters.back()), *this);
 }
 
 std::string Term::print(std::span<const std::string> names, ValueTexts texts) const {
     std::vector<std::string> mine;
-    for (const int parameter : factors()) mine.push_back(at(names, parameter));
-    return fmt::format(fmt::runtime(text_of(*this)), fmt::arg("a", joined(mine, " * ")),
-                       fmt::arg("b", at(names, parameters.back())), fmt::arg("m", modulus),
+    for (const int parameter : parameters) mine.push_back(at(names, parameter));
+    return fmt::format(fmt::runtime(text_of(*this)),
+                       fmt::arg("a", has_other() ? mine.front() : joined(mine, " * ")),
+                       fmt::arg("b", mine.back()), fmt::arg("m", modulus),
                        fmt::arg("v", print_value(texts, parameters.front(), value)));
 }
 
 double Term::cost() const {
-    const auto factors_more = static_cast<double>(factors().size() - 1);
-    const double product =
-        factors_more > 0.0 ? cost_of_product + cost_of_factor * factors_more : 0.0;
-    if (kind == Kind::residue && (modulus == 2 || value == 0)) return 1.5 + product;
-    if (kind == Kind::other_residue && value == 0) return 1.6 + product;
-    return form_of(*this).cost + product;
+    if (is_of_product()) return 1.8 + 0.3 * static_cast<double>(parameters.size() - 1);
+    if (kind == Kind::residue && (modulus == 2 || value == 0)) return 1.5;
+    if (kind == Kind::other_residue && value == 0) return 1.6;
+    return form_of(*this).cost;
 }
 
 }  // namespace gradverify

@@ -25,8 +25,7 @@ inline bool is_number(ValueTexts texts, int parameter) {
 /// `3`, or the text of the value where it is no number.
 std::string print_value(ValueTexts texts, int parameter, std::int64_t value);
 
-/// A condition on a, which is a parameter or the product of several, and on another parameter b
-/// where the kind speaks of one.
+/// A condition on one parameter a, on two (a, b), or a lower limit of the product of several.
 struct Term {
     enum class Kind {
         at_least,       ///< a >= value
@@ -43,13 +42,11 @@ struct Term {
         no_multiple     ///< a is no multiple of b
     };
     Kind kind = Kind::at_least;
-    std::vector<int> parameters;  ///< the factors of a, and b last
+    std::vector<int> parameters;
     std::int64_t value = 0, modulus = 0;
 
     bool has_other() const { return kind >= Kind::same; }
-    std::span<const int> factors() const {
-        return std::span(parameters).first(parameters.size() - (has_other() ? 1 : 0));
-    }
+    bool is_of_product() const { return !has_other() && parameters.size() > 1; }
     bool holds(std::span<const std::int64_t> values) const;
     /// `k >= 2`, `in_w is even`, `filter_w < in_w`
     std::string print(std::span<const std::string> names, ValueTexts texts = {}) const;

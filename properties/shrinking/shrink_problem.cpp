@@ -35,7 +35,7 @@ class Ahead {
     std::optional<Problem> next() {
         if (upcoming_.size() <= trials_.problems_at_once() / 2 && !is_over_) look_ahead();
         if (upcoming_.empty()) return std::nullopt;
-        Problem next = std::move(upcoming_.front().first);
+        Problem next = std::move(upcoming_.front());
         upcoming_.erase(upcoming_.begin());
         return next;
     }
@@ -47,7 +47,7 @@ class Ahead {
         const std::size_t most = trials_.problems_at_once();
         while (upcoming_.size() < most && !is_over_) {
             if (auto next = problems_.next())
-                upcoming_.emplace_back(std::move(*next), 0);
+                upcoming_.push_back(*std::move(next));
             else
                 is_over_ = true;
         }
@@ -56,7 +56,7 @@ class Ahead {
 
     ProblemEnumerator problems_;
     const ProblemTrials& trials_;
-    std::vector<ProblemTrials::Asked> upcoming_;
+    std::vector<Problem> upcoming_;
     bool is_over_ = false;
 };
 

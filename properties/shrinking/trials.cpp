@@ -12,7 +12,7 @@ ProblemTrials::ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTria
                              bool carries_data)
     : kernel_(kernel), found_(found), trials_(trials), carries_data_(carries_data) {
     is_canonical_ = fails_canonically(found.problem);
-    seen_[{found.problem, 0}] = Seen::failed;
+    seen_[found.problem] = Seen::failed;
 }
 
 std::vector<Case> ProblemTrials::dense(const Problem& problem) const {
@@ -40,12 +40,10 @@ std::vector<Case> ProblemTrials::as_found(const Problem& problem, const Data& de
     return cases;
 }
 
-std::vector<Case> ProblemTrials::cases_of(const Problem& problem, int block_size) const {
+std::vector<Case> ProblemTrials::cases_of(const Problem& problem) const {
     std::vector<Case> cases = dense(problem);
     const std::vector<Case> own = as_found(problem, cases.front().data);
     cases.insert(cases.begin(), own.begin(), own.end());
-    if (block_size > 0)
-        for (Case& one : cases) one.setting.block_size = block_size;
     return cases;
 }
 
@@ -54,12 +52,12 @@ std::size_t ProblemTrials::problems_at_once() const {
     return width > 1 ? 2 + width / static_cast<std::size_t>(runs_per_problem()) : 1;
 }
 
-void ProblemTrials::expect(const std::vector<Asked>& next) const {
+void ProblemTrials::expect(const std::vector<Problem>& next) const {
     if (!trials_.may_go_on()) return;
     std::vector<Case> cases;
-    for (const Asked& asked : next) {
-        if (seen_.contains(asked)) continue;
-        const std::vector<Case> of_problem = cases_of(asked.first, asked.second);
+    for (const Problem& problem : next) {
+        if (seen_.contains(problem)) continue;
+        const std::vector<Case> of_problem = cases_of(problem);
         cases.insert(cases.end(), of_problem.begin(), of_problem.end());
     }
     trials_.expect(cases);
@@ -75,11 +73,11 @@ bool ProblemTrials::fails_canonically(const Problem& problem) {
                                [&](const Case& candidate) { return trials_.fails(candidate); });
 }
 
-bool ProblemTrials::fails(const Problem& problem, int block_size) {
-    const auto [known, is_new] = seen_.try_emplace({problem, block_size}, Seen::nothing);
+bool ProblemTrials::fails(const Problem& problem) {
+    const auto [known, is_new] = seen_.try_emplace(problem, Seen::nothing);
     if (!is_new) return known->second == Seen::failed;
     Seen& state = known->second;
-    return std::ranges::any_of(cases_of(problem, block_size), [&](const Case& candidate) {
+    return std::ranges::any_of(cases_of(problem), [&](const Case& candidate) {
         const Verdict verdict = trials_.run(candidate);
         if (verdict == Verdict::errored) {
             state = Seen::errored;
@@ -91,15 +89,15 @@ bool ProblemTrials::fails(const Problem& problem, int block_size) {
     });
 }
 
-std::optional<bool> ProblemTrials::known(const Problem& problem, int block_size) const {
-    const auto found = seen_.find({problem, block_size});
+std::optional<bool> ProblemTrials::known(const Problem& problem) const {
+    const auto found = seen_.find(problem);
     if (found == seen_.end() || found->second == Seen::errored) return std::nullopt;
     return found->second == Seen::failed;
 }
 
-std::optional<bool> ProblemTrials::shown(const Problem& problem, int block_size) const {
-    const std::optional<bool> fails = known(problem, block_size);
-    if (fails && seen_.at({problem, block_size}) == Seen::nothing) return std::nullopt;
+std::optional<bool> ProblemTrials::shown(const Problem& problem) const {
+    const std::optional<bool> fails = known(problem);
+    if (fails && seen_.at(problem) == Seen::nothing) return std::nullopt;
     return fails;
 }
 

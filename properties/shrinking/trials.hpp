@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "harness/cases/suite.hpp"
@@ -82,18 +81,16 @@ class ProblemTrials {
                   bool carries_data = false);
 
     /// Runs the problem's cases until one fails, unless it is known whether one does. What passes,
-    /// is vacuous or is skipped has not failed. With a block size, all its cases have that one.
-    bool fails(const Problem& problem, int block_size = 0);
+    /// is vacuous or is skipped has not failed.
+    bool fails(const Problem& problem);
     /// Whether it fails; nothing when it was not run, or when a run of it errored.
-    std::optional<bool> known(const Problem& problem, int block_size = 0) const;
+    std::optional<bool> known(const Problem& problem) const;
     /// The same; nothing also when no run of it compared a value other than zero.
-    std::optional<bool> shown(const Problem& problem, int block_size = 0) const;
+    std::optional<bool> shown(const Problem& problem) const;
 
-    /// A problem, and a block size or 0.
-    using Asked = std::pair<Problem, int>;
     /// `fails` will probably be asked for these next. So many are worth telling; one is none.
     std::size_t problems_at_once() const;
-    void expect(const std::vector<Asked>& next) const;
+    void expect(const std::vector<Problem>& next) const;
 
     /// Whether dense cases show the failure on the found problem.
     bool is_canonical() const { return is_canonical_; }
@@ -112,12 +109,12 @@ class ProblemTrials {
     std::vector<Case> dense(const Problem& problem) const;
     std::vector<Case> as_found(const Problem& problem, const Data& dense) const;
     /// The cases that show whether a problem fails, in the order in which they are run.
-    std::vector<Case> cases_of(const Problem& problem, int block_size) const;
+    std::vector<Case> cases_of(const Problem& problem) const;
 
     const Kernel& kernel_;
     const Case found_;
     ShrinkTrials& trials_;
-    std::map<Asked, Seen> seen_;
+    std::map<Problem, Seen> seen_;
     bool is_canonical_ = false, carries_data_;
     std::optional<Problem> least_errored_;
 };

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "harness/kernel.hpp"
+#include "harness/pass.hpp"
 #include "kernels/grids.cuh"
 
 namespace gradverify {
@@ -42,6 +43,15 @@ void launch_each_of(std::type_identity<void (*)(Index, Taken...)>, const Launch&
 template <auto function, class... Given>
 void launch_each(const Launch& on, long long count, const Given&... arguments) {
     launch_each_of<function>(std::type_identity<decltype(function)>{}, on, count, arguments...);
+}
+
+/// Calls a device function for each row of the first tensor with its number, its length and the
+/// call's tensors of these names.
+template <class Call, auto function, FixedText first, FixedText... others>
+void launch_rows(const Call& call) {
+    const TensorView tensor = call.tensor(first.text);
+    const std::int64_t rows = tensor.size(0), length = rows == 0 ? 0 : tensor.elements() / rows;
+    launch_each<function>(call.launch, rows, length, tensor, call.tensor(others.text)...);
 }
 
 }  // namespace gradverify

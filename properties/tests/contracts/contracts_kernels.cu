@@ -4,25 +4,16 @@
 
 namespace {
 
-struct FusedLoss : gradverify::Pass<"fused_loss", "backward"> {
-    using Pass::Pass;
-    TensorView x = tensor("x"), dx = tensor("dx");
-};
-
-struct Fraction : gradverify::Pass<"fraction", "forward"> {
-    using Pass::Pass;
-    TensorView x = tensor("x"), y = tensor("y");
-};
-
-struct FractionGradX : gradverify::Pass<"fraction", "grad_x"> {
-    using Pass::Pass;
-    TensorView dy = tensor("dy"), dx = tensor("dx");
-};
+using gradverify::launch_rows;
+using gradverify::Pass;
+using FusedLoss = Pass<"fused_loss", "backward">;
+using Fraction = Pass<"fraction", "forward">;
+using FractionGradX = Pass<"fraction", "grad_x">;
+using SharedFactorForward = Pass<"shared_factor", "forward">;
+using Shifted = Pass<"shifted", "forward">;
+using WithScale = Pass<"with_scale", "backward">;
 
 __device__ void fraction_of(int i, int, const float* x, float* y) { y[i] = x[i] - floorf(x[i]); }
-void fraction(const Fraction& call) {
-    launch_each<fraction_of>(call.launch, call.x.size(0), 1, call.x, call.y);
-}
 
 // Squares that overflow an int: in an index that comes right by wrapping, as in caffe's col2im, in
 // one that does not, and in a value.
@@ -38,22 +29,14 @@ __device__ void fraction_beside(int i, int, const float* x, float* y) {
 __device__ void fraction_if_positive(int i, int, const float* x, float* y) {
     y[i] = square_of_large(i) > 0 ? x[i] - floorf(x[i]) : -1.0f;
 }
-template <auto fraction_by>
-void fraction_with_squares(const Fraction& call) {
-    launch_each<fraction_by>(call.launch, call.x.size(0), 1, call.x, call.y);
-}
 
 /// Multiplies by this, which is 1 where it is right.
 template <int factor>
 __device__ void scale(int i, int, const float* dy, float* dx) {
     dx[i] = factor * dy[i];
 }
-template <int factor>
-void fraction_gradient(const FractionGradX& call) {
-    launch_each<scale<factor>>(call.launch, call.dy.size(0), 1, call.dy, call.dx);
-}
 
-struct Picked : gradverify::Pass<"picked", "forward"> {
+struct Picked : Pass<"picked", "forward"> {
     using Pass::Pass;
     TensorView x = tensor("x"), b = tensor("b"), place = tensor("place"), y = tensor("y");
 };
@@ -67,22 +50,14 @@ void picked(const Picked& call) {
                       call.y);
 }
 
-struct SharedFactor : gradverify::Pass<"shared_factor", "backward"> {
+struct SharedFactor : Pass<"shared_factor", "backward"> {
     using Pass::Pass;
     TensorView dy = tensor("dy"), x = tensor("x"), w = tensor("w"), dx = tensor("dx"),
                dw = tensor("dw");
 };
 
-struct SharedFactorForward : gradverify::Pass<"shared_factor", "forward"> {
-    using Pass::Pass;
-    TensorView x = tensor("x"), w = tensor("w"), y = tensor("y");
-};
-
 __device__ void product(int i, int, const float* x, const float* w, float* y) {
     y[i] = x[i] * w[0];
-}
-void products(const SharedFactorForward& call) {
-    launch_each<product>(call.launch, call.x.size(0), 1, call.x, call.w, call.y);
 }
 
 /// Writes or adds to each gradient.
@@ -102,20 +77,7 @@ void product_gradients(const SharedFactor& call) {
                   call.x, call.w, call.dx, call.dw);
 }
 
-struct Shifted : gradverify::Pass<"shifted", "forward"> {
-    using Pass::Pass;
-    TensorView x = tensor("x"), y = tensor("y");
-};
-
 __device__ void twice(int i, int, const float* x, float* y) { y[i] = 2.0f * x[i]; }
-void without_shift(const Shifted& call) {
-    launch_each<twice>(call.launch, call.x.size(0), 1, call.x, call.y);
-}
-
-struct WithScale : gradverify::Pass<"with_scale", "backward"> {
-    using Pass::Pass;
-    TensorView dy = tensor("dy"), x = tensor("x"), dx = tensor("dx");
-};
 
 /// The gradient is multiplied by this, which is 1 where it is right.
 template <int factor>
@@ -124,46 +86,38 @@ __device__ void slope_of_loss(int i, int, const float* x, float* dx) {
 }
 
 template <int factor>
-void loss_gradient(const FusedLoss& call) {
-    launch_each<slope_of_loss<factor>>(call.launch, call.x.size(0), 1, call.x, call.dx);
-}
-
-template <int factor>
 __device__ void slope_of_sine(int i, int, const float* dy, const float* x, float* dx) {
     dx[i] = factor * dy[i] * cosf(x[i]);
-}
-
-template <int factor>
-void sine_gradient(const WithScale& call) {
-    launch_each<slope_of_sine<factor>>(call.launch, call.x.size(0), 1, call.dy, call.x, call.dx);
 }
 
 /// Takes no gradient far to the left.
 __device__ void slope_above(int i, int, const float* dy, const float* x, float* dx) {
     dx[i] = x[i] < -14.0f ? 0.0f : dy[i] * cosf(x[i]);
 }
-void clipped_gradient(const WithScale& call) {
-    launch_each<slope_above>(call.launch, call.x.size(0), 1, call.dy, call.x, call.dx);
-}
 
 }  // namespace
 
-GRADVERIFY_KERNEL(SharedFactorForward, "naive", products);
+GRADVERIFY_KERNEL(SharedFactorForward, "naive",
+                  (launch_rows<SharedFactorForward, product, "x", "w", "y">));
 GRADVERIFY_KERNEL(SharedFactor, "adds_to_dw", (product_gradients<false, true>)).adds_to("dw");
 GRADVERIFY_KERNEL(SharedFactor, "bug_overwrites_dw", (product_gradients<false, false>))
     .adds_to("dw");
 GRADVERIFY_KERNEL(SharedFactor, "bug_adds_to_dx", (product_gradients<true, true>)).adds_to("dw");
 GRADVERIFY_KERNEL(Picked, "bug_first_place", picked);
-GRADVERIFY_KERNEL(Shifted, "without_b", without_shift).without("b");
-GRADVERIFY_KERNEL(Shifted, "bug_forgets_b", without_shift);
-GRADVERIFY_KERNEL(Fraction, "naive", fraction);
-GRADVERIFY_KERNEL(Fraction, "wraps_back", fraction_with_squares<fraction_wrapping>);
-GRADVERIFY_KERNEL(Fraction, "bug_overflowing_index", fraction_with_squares<fraction_beside>);
-GRADVERIFY_KERNEL(Fraction, "bug_overflowing_value", fraction_with_squares<fraction_if_positive>);
-GRADVERIFY_KERNEL(FractionGradX, "naive", fraction_gradient<1>);
-GRADVERIFY_KERNEL(FractionGradX, "bug_zero", fraction_gradient<0>);
-GRADVERIFY_KERNEL(FusedLoss, "fused", loss_gradient<1>);
-GRADVERIFY_KERNEL(FusedLoss, "bug_twice", loss_gradient<2>);
-GRADVERIFY_KERNEL(WithScale, "of_one_output", sine_gradient<1>);
-GRADVERIFY_KERNEL(WithScale, "bug_twice", sine_gradient<2>);
-GRADVERIFY_KERNEL(WithScale, "bug_below_minus_14", clipped_gradient);
+GRADVERIFY_KERNEL(Shifted, "without_b", (launch_rows<Shifted, twice, "x", "y">)).without("b");
+GRADVERIFY_KERNEL(Shifted, "bug_forgets_b", (launch_rows<Shifted, twice, "x", "y">));
+#define FRACTION(VARIANT, FUNCTION) \
+    GRADVERIFY_KERNEL(Fraction, VARIANT, (launch_rows<Fraction, FUNCTION, "x", "y">))
+FRACTION("naive", fraction_of);
+FRACTION("wraps_back", fraction_wrapping);
+FRACTION("bug_overflowing_index", fraction_beside);
+FRACTION("bug_overflowing_value", fraction_if_positive);
+GRADVERIFY_KERNEL(FractionGradX, "naive", (launch_rows<FractionGradX, scale<1>, "dy", "dx">));
+GRADVERIFY_KERNEL(FractionGradX, "bug_zero", (launch_rows<FractionGradX, scale<0>, "dy", "dx">));
+GRADVERIFY_KERNEL(FusedLoss, "fused", (launch_rows<FusedLoss, slope_of_loss<1>, "x", "dx">));
+GRADVERIFY_KERNEL(FusedLoss, "bug_twice", (launch_rows<FusedLoss, slope_of_loss<2>, "x", "dx">));
+#define WITH_SCALE(VARIANT, FUNCTION) \
+    GRADVERIFY_KERNEL(WithScale, VARIANT, (launch_rows<WithScale, FUNCTION, "dy", "x", "dx">))
+WITH_SCALE("of_one_output", slope_of_sine<1>);
+WITH_SCALE("bug_twice", slope_of_sine<2>);
+WITH_SCALE("bug_below_minus_14", slope_above);

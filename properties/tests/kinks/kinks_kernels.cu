@@ -6,61 +6,26 @@
 
 namespace {
 
-using gradverify::FixedText;
+using gradverify::launch_rows;
 using gradverify::Pass;
-using gradverify::TensorView;
 
-template <FixedText operator_text>
-struct GradX : Pass<operator_text, "grad_x"> {
-    using Base = Pass<operator_text, "grad_x">;
-    using Base::Base;
-    TensorView dy = Base::tensor("dy"), x = Base::tensor("x"), dx = Base::tensor("dx");
-};
-
-/// y = x w of numbers in a range.
-struct Masked : Pass<"masked", "forward"> {
-    using Pass::Pass;
-    TensorView x = tensor("x"), w = tensor("w"), y = tensor("y");
-};
-
-struct Quotient : Pass<"quotient", "forward"> {
-    using Pass::Pass;
-    TensorView a = tensor("a"), b = tensor("b"), y = tensor("y");
-};
-
-struct QuotientBackward : Pass<"quotient", "backward"> {
-    using Pass::Pass;
-    TensorView dy = tensor("dy"), a = tensor("a"), b = tensor("b"), da = tensor("da"),
-               db = tensor("db");
-};
+using Masked = Pass<"masked", "forward">;
+using Quotient = Pass<"quotient", "forward">;
+using QuotientBackward = Pass<"quotient", "backward">;
 
 /// `at` is where in its row of x each number of y was found.
-template <FixedText operator_text>
-struct Place : Pass<operator_text, "forward"> {
-    using Base = Pass<operator_text, "forward">;
-    using Base::Base;
-    TensorView x = Base::tensor("x"), y = Base::tensor("y"), at = Base::tensor("at");
-};
-using Largest = Place<"largest">;
-using LargestPiecewise = Place<"largest_piecewise">;
-using LargestSize = Place<"largest_size">;
-using SecondLargest = Place<"second_largest">;
+using Largest = Pass<"largest", "forward">;
+using LargestPiecewise = Pass<"largest_piecewise", "forward">;
+using LargestSize = Pass<"largest_size", "forward">;
+using SecondLargest = Pass<"second_largest", "forward">;
 
-using Median = GradX<"median">;
-using Forgetful = GradX<"ramp_forgetful">;
-using ByMax = GradX<"ramp_by_max">;
-using ByBranch = GradX<"ramp_by_branch">;
-using ByDefinition = GradX<"ramp_by_definition">;
-using WrongByHand = GradX<"ramp_wrong_by_hand">;
-using RightByHand = GradX<"ramp_right_by_hand">;
-
-/// Calls the function for each row with its number, the first tensor's row length, and the tensors.
-template <class Call, auto function, auto first, auto... tensors>
-void rows(const Call& call) {
-    const gradverify::TensorView& tensor = call.*first;
-    launch_each<function>(call.launch, tensor.size(0), tensor.elements() / tensor.size(0), tensor,
-                          call.*tensors...);
-}
+using Median = Pass<"median", "grad_x">;
+using Forgetful = Pass<"ramp_forgetful", "grad_x">;
+using ByMax = Pass<"ramp_by_max", "grad_x">;
+using ByBranch = Pass<"ramp_by_branch", "grad_x">;
+using ByDefinition = Pass<"ramp_by_definition", "grad_x">;
+using WrongByHand = Pass<"ramp_wrong_by_hand", "grad_x">;
+using RightByHand = Pass<"ramp_right_by_hand", "grad_x">;
 
 /// The slope at zero is given in tenths.
 template <int tenths>
@@ -130,7 +95,7 @@ __device__ void second_largest(int i, int c, const float* x, float* y, float* at
 }  // namespace
 
 #define GRADIENT(CALL, VARIANT, ...) \
-    GRADVERIFY_KERNEL(CALL, VARIANT, (rows<CALL, __VA_ARGS__, &CALL::dy, &CALL::x, &CALL::dx>))
+    GRADVERIFY_KERNEL(CALL, VARIANT, (launch_rows<CALL, __VA_ARGS__, "dy", "x", "dx">))
 GRADIENT(Median, "by_branches", to_middle<1>);
 GRADIENT(Median, "bug_twice", to_middle<2>);
 GRADIENT(Forgetful, "bug_no_fault_of_its_own", slope<0>);
@@ -146,19 +111,17 @@ GRADIENT(ByDefinition, "bug_one", slope<10>);
 GRADIENT(RightByHand, "zero", slope<0>);
 GRADIENT(WrongByHand, "bug_no_fault_of_its_own", slope<0>);
 
-GRADVERIFY_KERNEL(Masked, "plain", (rows<Masked, multiply, &Masked::x, &Masked::w, &Masked::y>));
-GRADVERIFY_KERNEL(Quotient, "plain",
-                  (rows<Quotient, divide, &Quotient::a, &Quotient::b, &Quotient::y>));
-#define QUOTIENT_BACKWARD(VARIANT, SIGN)                                                       \
-    GRADVERIFY_KERNEL(QuotientBackward, VARIANT,                                               \
-                      (rows<QuotientBackward, divide_backward<SIGN>, &QuotientBackward::dy,    \
-                            &QuotientBackward::a, &QuotientBackward::b, &QuotientBackward::da, \
-                            &QuotientBackward::db>))
+GRADVERIFY_KERNEL(Masked, "plain", (launch_rows<Masked, multiply, "x", "w", "y">));
+GRADVERIFY_KERNEL(Quotient, "plain", (launch_rows<Quotient, divide, "a", "b", "y">));
+#define QUOTIENT_BACKWARD(VARIANT, SIGN) \
+    GRADVERIFY_KERNEL(                   \
+        QuotientBackward, VARIANT,       \
+        (launch_rows<QuotientBackward, divide_backward<SIGN>, "dy", "a", "b", "da", "db">))
 QUOTIENT_BACKWARD("plain", -1);
 QUOTIENT_BACKWARD("bug_sign", 1);
 
 #define PLACE(CALL, VARIANT, ...) \
-    GRADVERIFY_KERNEL(CALL, VARIANT, (rows<CALL, __VA_ARGS__, &CALL::x, &CALL::y, &CALL::at>))
+    GRADVERIFY_KERNEL(CALL, VARIANT, (launch_rows<CALL, __VA_ARGS__, "x", "y", "at">))
 PLACE(Largest, "first", largest<Of::themselves, Tie::first>);
 PLACE(Largest, "last", largest<Of::themselves, Tie::last>);
 PLACE(Largest, "bug_off_by_one", largest<Of::themselves, Tie::off_by_one>);

@@ -10,21 +10,10 @@ namespace {
 
 using namespace gradverify;
 
-template <FixedText operator_text>
-struct Sample : Pass<operator_text, "forward"> {
-    using Base = Pass<operator_text, "forward">;
-    using Base::Base;
-    TensorView image = Base::tensor("image"), at = Base::tensor("at"), y = Base::tensor("y");
-};
-struct SampledBackward : Pass<"sampled", "backward"> {
-    using Pass::Pass;
-    TensorView dy = tensor("dy"), image = tensor("image"), at = tensor("at");
-    TensorView grad_image = tensor("dimage"), grad_at = tensor("dat");
-};
-struct NearestGrad : Pass<"nearest", "grad_image"> {
-    using Pass::Pass;
-    TensorView dy = tensor("dy"), at = tensor("at"), grad_image = tensor("dimage");
-};
+using Sampled = Pass<"sampled", "forward">;
+using SampledBackward = Pass<"sampled", "backward">;
+using Nearest = Pass<"nearest", "forward">;
+using NearestGrad = Pass<"nearest", "grad_image">;
 struct Dropout : Pass<"dropout", "forward"> {
     using Pass::Pass;
     TensorView x = tensor("x"), seed = tensor("seed"), offset = tensor("offset");
@@ -128,20 +117,22 @@ __device__ void drop_gradient(int i, const float* dy, const std::int64_t* seed,
 
 template <class Call, auto function>
 void launch_sample(const Call& call) {
-    launch_each<function>(call.launch, call.y.elements(), call.image, call.image.elements(),
-                          call.at, call.y);
+    const auto image = call.tensor("image"), at = call.tensor("at"), y = call.tensor("y");
+    launch_each<function>(call.launch, y.elements(), image, image.elements(), at, y);
 }
 template <Step step>
 void launch_sample_backward(const SampledBackward& call) {
-    const long long n = call.at.elements(), width = call.image.elements();
-    launch_each<sample_backward<step>>(call.launch, n + width, n, width, call.dy, call.image,
-                                       call.at, call.grad_image, call.grad_at);
+    const auto image = call.tensor("image"), at = call.tensor("at");
+    const long long n = at.elements(), width = image.elements();
+    launch_each<sample_backward<step>>(call.launch, n + width, n, width, call.tensor("dy"), image,
+                                       at, call.tensor("dimage"), call.tensor("dat"));
 }
 template <Step step>
 void launch_add_taken(const NearestGrad& call) {
-    const long long width = call.grad_image.elements();
-    launch_each<add_taken<step>>(call.launch, width, call.at.elements(), width, call.dy, call.at,
-                                 call.grad_image);
+    const auto at = call.tensor("at"), grad_image = call.tensor("dimage");
+    const long long width = grad_image.elements();
+    launch_each<add_taken<step>>(call.launch, width, at.elements(), width, call.tensor("dy"), at,
+                                 grad_image);
 }
 template <Bits bits>
 void launch_drop(const Dropout& call) {
@@ -153,9 +144,6 @@ void launch_drop_gradient(const DropoutGrad& call) {
     launch_each<drop_gradient<bits>>(call.launch, call.dy.elements(), call.dy, call.seed,
                                      call.offset, call.dx, call.keep);
 }
-
-using Sampled = Sample<"sampled">;
-using Nearest = Sample<"nearest">;
 
 }  // namespace
 

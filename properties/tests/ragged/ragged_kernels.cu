@@ -8,14 +8,8 @@ namespace {
 
 using namespace gradverify;
 
-struct Forward : Pass<"running_sum", "forward"> {
-    using Pass::Pass;
-    TensorView x = tensor("x"), lengths = tensor("lengths"), y = tensor("y");
-};
-struct GradX : Pass<"running_sum", "grad_x"> {
-    using Pass::Pass;
-    TensorView dy = tensor("dy"), lengths = tensor("lengths"), dx = tensor("dx");
-};
+using Forward = Pass<"running_sum", "forward">;
+using GradX = Pass<"running_sum", "grad_x">;
 struct Fused : Pass<"loss_with_gradient", "fused"> {
     using Pass::Pass;
     TensorView x = tensor("x"), target = tensor("target"), loss = tensor("loss"), dx = tensor("dx");
@@ -60,15 +54,9 @@ __device__ void fuse(int, int n, const float* x, const float* target, float* los
 }
 
 template <Behind behind>
-void forward(const Forward& call) {
-    launch_each<add_up<behind>>(call.launch, call.x.size(0), call.x.size(1), call.x, call.lengths,
-                                call.y);
-}
+constexpr auto forward = launch_rows<Forward, add_up<behind>, "x", "lengths", "y">;
 template <Behind behind>
-void grad_x(const GradX& call) {
-    launch_each<add_up_gradient<behind>>(call.launch, call.dy.size(0), call.dy.size(1), call.dy,
-                                         call.lengths, call.dx);
-}
+constexpr auto grad_x = launch_rows<GradX, add_up_gradient<behind>, "dy", "lengths", "dx">;
 template <int factor, bool is_half>
 void fused(const Fused& call) {
     launch_each<fuse<factor, is_half>>(call.launch, 1, call.x.elements(), call.x, call.target,

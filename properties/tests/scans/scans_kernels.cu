@@ -11,31 +11,12 @@ namespace {
 
 using namespace gradverify;
 
-template <FixedText name>
-struct Forward : Pass<name, "forward"> {
-    using Base = Pass<name, "forward">;
-    using Base::Base;
-    TensorView x = Base::tensor("x"), y = Base::tensor("y");
-    std::int64_t rows = Base::size("rows"), length = Base::size("length");
-};
-template <FixedText name>
-struct Backward : Pass<name, "grad_x"> {
-    using Base = Pass<name, "grad_x">;
-    using Base::Base;
-    TensorView dy = Base::tensor("dy"), x = Base::tensor("x"), dx = Base::tensor("dx");
-    std::int64_t rows = Base::size("rows"), length = Base::size("length");
-};
-struct Decayed : Pass<"decayed_sum", "forward"> {
-    using Pass::Pass;
-    TensorView a = tensor("a"), x = tensor("x"), y = tensor("y");
-    std::int64_t rows = size("rows"), length = size("length");
-};
-struct DecayedBackward : Pass<"decayed_sum", "backward"> {
-    using Pass::Pass;
-    TensorView dy = tensor("dy"), a = tensor("a"), x = tensor("x");
-    TensorView grad_a = tensor("da"), grad_x = tensor("dx");
-    std::int64_t rows = size("rows"), length = size("length");
-};
+using Decayed = Pass<"decayed_sum", "forward">;
+using DecayedBackward = Pass<"decayed_sum", "backward">;
+using Product = Pass<"running_product", "forward">;
+using ProductBackward = Pass<"running_product", "grad_x">;
+using LogSum = Pass<"running_log_sum_exp", "forward">;
+using LogSumBackward = Pass<"running_log_sum_exp", "grad_x">;
 
 constexpr int chunk = 64;
 
@@ -160,56 +141,18 @@ __device__ void log_sum_exp_gradient(int row, long long length, const float* dy,
     }
 }
 
-template <Way way>
-void forward(const Decayed& call) {
-    launch_each<decayed_sum<way>>(call.launch, call.rows, call.length, call.a, call.x, call.y);
-}
-template <Way way>
-void backward(const DecayedBackward& call) {
-    launch_each<decayed_backward<way>>(call.launch, call.rows, call.length, call.dy, call.a, call.x,
-                                       call.grad_a, call.grad_x);
-}
-template <Way way>
-void product(const Forward<"running_product">& call) {
-    launch_each<running_product<way>>(call.launch, call.rows, call.length, call.x, call.y);
-}
-template <Way way>
-void product_backward(const Backward<"running_product">& call) {
-    launch_each<product_gradient<way>>(call.launch, call.rows, call.length, call.dy, call.x,
-                                       call.dx);
-}
-template <Way way>
-void log_sum(const Forward<"running_log_sum_exp">& call) {
-    launch_each<log_sum_exp<way>>(call.launch, call.rows, call.length, call.x, call.y);
-}
-template <Way way>
-void log_sum_backward(const Backward<"running_log_sum_exp">& call) {
-    launch_each<log_sum_exp_gradient<way>>(call.launch, call.rows, call.length, call.dy, call.x,
-                                           call.dx);
-}
-
-using Product = Forward<"running_product">;
-using ProductBackward = Backward<"running_product">;
-using LogSum = Forward<"running_log_sum_exp">;
-using LogSumBackward = Backward<"running_log_sum_exp">;
-
 }  // namespace
 
-GRADVERIFY_KERNEL(Decayed, "right_serial", forward<Way::serial>);
-GRADVERIFY_KERNEL(Decayed, "right_chunked", forward<Way::chunked>);
-GRADVERIFY_KERNEL(Decayed, "bug_chunk_alone", forward<Way::chunk_alone>);
-GRADVERIFY_KERNEL(DecayedBackward, "right_serial", backward<Way::serial>);
-GRADVERIFY_KERNEL(DecayedBackward, "right_chunked", backward<Way::chunked>);
-GRADVERIFY_KERNEL(DecayedBackward, "bug_chunk_alone", backward<Way::chunk_alone>);
-GRADVERIFY_KERNEL(Product, "right_serial", product<Way::serial>);
-GRADVERIFY_KERNEL(Product, "right_chunked", product<Way::chunked>);
-GRADVERIFY_KERNEL(Product, "bug_chunk_alone", product<Way::chunk_alone>);
-GRADVERIFY_KERNEL(ProductBackward, "right_serial", product_backward<Way::serial>);
-GRADVERIFY_KERNEL(ProductBackward, "right_chunked", product_backward<Way::chunked>);
-GRADVERIFY_KERNEL(ProductBackward, "bug_chunk_alone", product_backward<Way::chunk_alone>);
-GRADVERIFY_KERNEL(LogSum, "right_serial", log_sum<Way::serial>);
-GRADVERIFY_KERNEL(LogSum, "right_chunked", log_sum<Way::chunked>);
-GRADVERIFY_KERNEL(LogSum, "bug_chunk_alone", log_sum<Way::chunk_alone>);
-GRADVERIFY_KERNEL(LogSumBackward, "right_serial", log_sum_backward<Way::serial>);
-GRADVERIFY_KERNEL(LogSumBackward, "right_chunked", log_sum_backward<Way::chunked>);
-GRADVERIFY_KERNEL(LogSumBackward, "bug_chunk_alone", log_sum_backward<Way::chunk_alone>);
+#define ALL_WAYS(CALL, FUNCTION, ...)                                            \
+    GRADVERIFY_KERNEL(CALL, "right_serial",                                      \
+                      (launch_rows<CALL, FUNCTION<Way::serial>, __VA_ARGS__>));  \
+    GRADVERIFY_KERNEL(CALL, "right_chunked",                                     \
+                      (launch_rows<CALL, FUNCTION<Way::chunked>, __VA_ARGS__>)); \
+    GRADVERIFY_KERNEL(CALL, "bug_chunk_alone",                                   \
+                      (launch_rows<CALL, FUNCTION<Way::chunk_alone>, __VA_ARGS__>))
+ALL_WAYS(Decayed, decayed_sum, "a", "x", "y");
+ALL_WAYS(DecayedBackward, decayed_backward, "dy", "a", "x", "da", "dx");
+ALL_WAYS(Product, running_product, "x", "y");
+ALL_WAYS(ProductBackward, product_gradient, "dy", "x", "dx");
+ALL_WAYS(LogSum, log_sum_exp, "x", "y");
+ALL_WAYS(LogSumBackward, log_sum_exp_gradient, "dy", "x", "dx");

@@ -20,11 +20,7 @@ struct WeightedGradX : Pass<"weighted.backward", "grad_x"> {
     using Pass::Pass;
     TensorView ddw = tensor("ddw"), dy = tensor("dy"), dx = tensor("dx");
 };
-struct WeightedJvp : Pass<"weighted.forward", "jvp"> {
-    using Pass::Pass;
-    TensorView x = tensor("x"), w = tensor("w"), tx = tensor("tx"), tw = tensor("tw");
-    TensorView ty = tensor("ty");
-};
+using WeightedJvp = Pass<"weighted.forward", "jvp">;
 
 __device__ void row_of_dx(int i, const float* dy, const float* w, float* dx, int width) {
     for (int j = 0; j < width; ++j) dx[i * width + j] = dy[i] * w[j];
@@ -35,8 +31,8 @@ __device__ void element_of_dw(int j, const float* dy, const float* x, float* dw,
     for (int i = 0; i < rows; ++i) dw[j] += dy[i] * x[i * width + j];
 }
 template <bool is_half>
-__device__ void row_of_ty(int i, const float* x, const float* w, const float* tx, const float* tw,
-                          float* ty, int width) {
+__device__ void row_of_ty(int i, int width, const float* x, const float* w, const float* tx,
+                          const float* tw, float* ty) {
     float sum = 0.0f;
     for (int j = 0; j < width; ++j)
         sum += tx[i * width + j] * w[j] + (is_half ? 0.0f : x[i * width + j] * tw[j]);
@@ -52,11 +48,6 @@ template <bool is_off>
 void weighted_grad_x(const WeightedGradX& call) {
     launch_each<row_of_dx>(call.launch, call.dx.size(0) - (is_off && call.dx.size(0) > 1), call.dy,
                            call.ddw, call.dx, call.dx.size(1));
-}
-template <bool is_half>
-void weighted_jvp(const WeightedJvp& call) {
-    launch_each<row_of_ty<is_half>>(call.launch, call.x.size(0), call.x, call.w, call.tx, call.tw,
-                                    call.ty, call.x.size(1));
 }
 
 // ---- swiglu
@@ -109,9 +100,9 @@ void swiglu_jvp(const SwigluJvp& call) {
 enum class Norm { right, no_tangent_of_mean, no_tangent_of_rstd, one_of_three, no_ddgamma };
 
 template <Norm bug>
-__device__ void row_along(int r, const float* x, const float* gamma, const float* mean,
+__device__ void row_along(int r, int width, const float* x, const float* gamma, const float* mean,
                           const float* rstd, const float* tx, const float* tgamma,
-                          const float* tbeta, float* ty, int width) {
+                          const float* tbeta, float* ty) {
     x += r * width, tx += r * width, ty += r * width;
     float mean_t = 0.0f, m = 0.0f;
     for (int j = 0; j < width; ++j) {
@@ -127,9 +118,9 @@ __device__ void row_along(int r, const float* x, const float* gamma, const float
 }
 
 template <Norm bug>
-__device__ void row_of_second(int r, const float* ddx, const float* ddgamma, const float* dy,
-                              const float* x, const float* gamma, const float* mean,
-                              const float* rstd, float* dx, int width) {
+__device__ void row_of_second(int r, int width, const float* ddx, const float* ddgamma,
+                              const float* dy, const float* x, const float* gamma,
+                              const float* mean, const float* rstd, float* dx) {
     x += r * width, ddx += r * width, dy += r * width, dx += r * width;
     const auto xhat = [&](int j) { return (x[j] - mean[r]) * rstd[r]; };
     float mean_t = 0.0f, m = 0.0f, mean_a = 0.0f, q = 0.0f, c = 0.0f, mean_u = 0.0f, p = 0.0f;
@@ -150,23 +141,22 @@ __device__ void row_of_second(int r, const float* ddx, const float* ddgamma, con
 }
 
 template <Norm bug>
-void norm_jvp(const layer_norm::Jvp& call) {
-    launch_each<row_along<bug>>(call.launch, call.rows, call.x, call.gamma, call.mean, call.rstd,
-                                call.tx, call.tgamma, call.tbeta, call.ty, call.width);
-}
+constexpr auto norm_jvp = launch_rows<layer_norm::Jvp, row_along<bug>, "x", "gamma", "mean", "rstd",
+                                      "tx", "tgamma", "tbeta", "ty">;
 template <Norm bug>
-void norm_grad_x(const layer_norm::GradX& call) {
-    launch_each<row_of_second<bug>>(call.launch, call.rows, call.ddx, call.ddgamma, call.dy, call.x,
-                                    call.gamma, call.mean, call.rstd, call.dx, call.width);
-}
+constexpr auto norm_grad_x = launch_rows<layer_norm::GradX, row_of_second<bug>, "ddx", "ddgamma",
+                                         "dy", "x", "gamma", "mean", "rstd", "dx">;
 
 }  // namespace
 
 GRADVERIFY_KERNEL(WeightedBackward, "right", weighted_backward);
 GRADVERIFY_KERNEL(WeightedGradX, "right", weighted_grad_x<false>);
 GRADVERIFY_KERNEL(WeightedGradX, "bug_last_row", weighted_grad_x<true>);
-GRADVERIFY_KERNEL(WeightedJvp, "right", weighted_jvp<false>);
-GRADVERIFY_KERNEL(WeightedJvp, "bug_half", weighted_jvp<true>);
+#define WEIGHTED_JVP(VARIANT, ROW)          \
+    GRADVERIFY_KERNEL(WeightedJvp, VARIANT, \
+                      (launch_rows<WeightedJvp, ROW, "x", "w", "tx", "tw", "ty">))
+WEIGHTED_JVP("right", row_of_ty<false>);
+WEIGHTED_JVP("bug_half", row_of_ty<true>);
 
 GRADVERIFY_KERNEL(SwigluGradX, "right_by_element", swiglu_grad_x<Silu::right>);
 GRADVERIFY_KERNEL(SwigluGradX, "bug_no_slope_of_ddb", swiglu_grad_x<Silu::no_slope_of_ddb>);
