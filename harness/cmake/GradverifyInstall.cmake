@@ -54,7 +54,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/properties/rapidcheck.hpp DESTINATION ${head
 install(FILES ${PROJECT_SOURCE_DIR}/harness/simt/simt.hpp DESTINATION ${headers}/harness/simt)
 # CUDA's header names, for .cu files on the cpu device alone.
 foreach(folder IN LISTS GRADVERIFY_SIMT_INCLUDE)
-    install(DIRECTORY ${folder}/ DESTINATION ${headers}/harness/simt/include)
+    install(DIRECTORY ${folder}/ DESTINATION ${headers}/harness/simt/include
+        PATTERN "CMakeLists.txt" EXCLUDE)
 endforeach()
 
 install(EXPORT gradverify-targets NAMESPACE gradverify:: DESTINATION ${package})

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # CUDA's headers that have nothing of their own on the CPU device are written into the build tree:
 # each includes the header of include/ that has its names.
-set(GRADVERIFY_SIMT_GENERATED "${CMAKE_CURRENT_BINARY_DIR}/include")
+set(GRADVERIFY_SIMT_GENERATED "${CMAKE_CURRENT_BINARY_DIR}/cuda_headers")
 file(GLOB_RECURSE gradverify_simt_stale RELATIVE "${GRADVERIFY_SIMT_GENERATED}"
      "${GRADVERIFY_SIMT_GENERATED}/*")
 

@@ -78,10 +78,10 @@ right within_rounding_bound: 70 passed 5 vacuous
 wrong adjoint_identity: 11 failed 7 passed 2 skipped
 wrong free_of_races: 68 failed 44 passed 3 vacuous
 wrong matches_finite_differences: 34 failed 12 passed 4 vacuous
-wrong matches_reference: 170 failed 199 passed 21 vacuous
+wrong matches_reference: 159 failed 190 passed 21 vacuous
 wrong repeatable: 25 failed 5 passed
-wrong stays_in_bounds: 32 failed 34 passed 4 vacuous
-wrong within_rounding_bound: 122 failed 73 passed 15 vacuous
+wrong stays_in_bounds: 24 failed 33 passed 3 vacuous
+wrong within_rounding_bound: 118 failed 72 passed 15 vacuous
 )");
 }
 

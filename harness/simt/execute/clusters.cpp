@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "gradverify_simt/runtime_types.hpp"
-#include "harness/simt/execute/executor.hpp"
-#include "harness/simt/runtime/source_line.hpp"
 #include "harness/simt/execute/block_work.hpp"
+#include "harness/simt/execute/executor.hpp"
 #include "harness/simt/execute/watcher.hpp"
+#include "harness/simt/runtime/source_line.hpp"
 
 namespace gradverify::simt {
 

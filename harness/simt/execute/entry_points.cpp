@@ -5,8 +5,8 @@
 
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/runtime/source_line.hpp"
 #include "harness/simt/execute/watcher.hpp"
+#include "harness/simt/runtime/source_line.hpp"
 
 namespace gradverify::simt {
 
@@ -39,12 +39,12 @@ void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, con
                             bool of_block) {
     if (watching == nullptr) return;
     watching->access({.address = number(address),
-                       .bytes = bytes,
-                       .pc = pc,
-                       .reads = true,
-                       .writes = true,
-                       .is_atomic = true,
-                       .is_of_block = of_block});
+                      .bytes = bytes,
+                      .pc = pc,
+                      .reads = true,
+                      .writes = true,
+                      .is_atomic = true,
+                      .is_of_block = of_block});
 }
 bool gradverify_simt_thread_returned() { return Executor::of_this_thread().thread_returned(); }
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment) {

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "gradverify_simt/runtime.hpp"
-#include "harness/simt/runtime/source_line.hpp"
 #include "harness/simt/execute/block_work.hpp"
 #include "harness/simt/execute/watcher.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
 #include "harness/simt/runtime/device_memory.hpp"
+#include "harness/simt/runtime/source_line.hpp"
 #include "harness/simt/runtime/streams.hpp"
 
 namespace gradverify::simt {
@@ -186,10 +186,10 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
         for (unsigned rank = 0; rank < cluster_size_; ++rank)
             arenas.push_back(shared_memories_[rank]->arenas(config.shared_bytes));
         watcher->begin_launch({.arenas = std::move(arenas),
-                                .kernel = kernel_,
-                                .place = launch_place_,
-                                .schedule = schedule_,
-                                .number = launches_scheduled_});
+                               .kernel = kernel_,
+                               .place = launch_place_,
+                               .schedule = schedule_,
+                               .number = launches_scheduled_});
     }
     BlockWork::begin_launches(cluster_size_, schedule_, launches_scheduled_);
     state.cluster_rank = 0;

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "gradverify_simt/state.hpp"
+#include "harness/simt/execute/fault.hpp"
 #include "harness/simt/execute/fiber.hpp"
 #include "harness/simt/execute/left_locals.hpp"
 #include "harness/simt/execute/shared_memory.hpp"
 #include "harness/simt/execute/warp.hpp"
-#include "harness/simt/execute/fault.hpp"
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/device_limits.hpp"
 #include "harness/simt/runtime/errors.hpp"
@@ -349,7 +349,7 @@ class Executor : private BlockThreads {
     Schedule schedule_;
     std::uint64_t launches_scheduled_ = 0;
     Random random_;
-    Fault fault_;                      ///< ended the running launch
+    Fault fault_;  ///< ended the running launch
     SignalStack signal_stack_;
     std::string thrown_;  ///< the text of the kernel's exception
 

@@ -24,9 +24,7 @@ constexpr std::size_t static_arena_bytes = 4 * shared_default_bytes;
 constexpr std::size_t zone_bytes = unit::arena_zone_bytes;
 static_assert(2 * zone_bytes + static_arena_bytes < unit::arena_reach_bytes);
 
-std::size_t dynamic_arena_bytes() {
-    return round_up(shared_opt_in_bytes, page_size_bytes());
-}
+std::size_t dynamic_arena_bytes() { return round_up(shared_opt_in_bytes, page_size_bytes()); }
 /// With as many unmapped addresses behind it as are taken for the arena's own: no buffer lies
 /// there.
 Mapping map_arena(std::size_t bytes) {

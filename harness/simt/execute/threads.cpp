@@ -9,8 +9,8 @@
 
 #include "gradverify_simt/atomics.hpp"
 #include "gradverify_simt/runtime_types.hpp"
-#include "harness/simt/execute/executor.hpp"
 #include "harness/simt/execute/block_work.hpp"
+#include "harness/simt/execute/executor.hpp"
 #include "harness/simt/execute/watcher.hpp"
 
 namespace gradverify::simt {
@@ -214,8 +214,7 @@ void Executor::release_named_barrier(NamedBarrier& barrier) {
     thread_got_on();
 }
 
-bool Executor::suspend(std::uintptr_t key, std::string (*text)(std::uintptr_t),
-                       unit::Place place) {
+bool Executor::suspend(std::uintptr_t key, std::string (*text)(std::uintptr_t), unit::Place place) {
     if (fast_) leave_fast_mode(place);
     current_->wait = {place.file, place.line, 0};
     bool is_woken = false;

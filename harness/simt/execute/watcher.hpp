@@ -86,7 +86,7 @@ class Watcher {
     virtual void access(const Request& request) = 0;
     virtual void arrive_at_barrier(unit::Place place) = 0;
     virtual void place_shared(const void* address, std::size_t bytes, std::size_t element_bytes,
-                      const char* function) = 0;
+                              const char* function) = 0;
     virtual void begin_async(const AsyncWrite& write) = 0;
     /// The running thread has waited for it.
     virtual void end_async(const AsyncWrite& write) = 0;

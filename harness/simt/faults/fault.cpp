@@ -9,10 +9,10 @@
 #include <cstring>
 
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/runtime/source_line.hpp"
 #include "harness/simt/races/findings.hpp"
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/mapping.hpp"
+#include "harness/simt/runtime/source_line.hpp"
 
 namespace gradverify::simt {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/runtime/source_line.hpp"
 #include "harness/simt/races/findings.hpp"
+#include "harness/simt/runtime/source_line.hpp"
 
 namespace gradverify::simt {
 namespace {

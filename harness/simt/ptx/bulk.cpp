@@ -12,9 +12,9 @@
 #include "gradverify_simt/ptx/bulk.hpp"
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/warp.hpp"
+#include "harness/simt/execute/watcher.hpp"
 #include "harness/simt/ptx/cp_async.hpp"
 #include "harness/simt/ptx/mbarrier.hpp"
-#include "harness/simt/execute/watcher.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 
 namespace gradverify::simt {
@@ -59,19 +59,19 @@ const std::byte* to_of(const BulkCopy::Piece& piece) { return piece.to; }
 void report(const BulkCopy& copy) {
     for (const AddressRange& range : ranges_of(copy, from_of))
         watching->access_by_operation({.address = range.begin,
-                                        .bytes = range.end - range.begin,
-                                        .pc = copy.by.pc,
-                                        .reads = true,
-                                        .writes = false,
-                                        .operation = copy.operation});
+                                       .bytes = range.end - range.begin,
+                                       .pc = copy.by.pc,
+                                       .reads = true,
+                                       .writes = false,
+                                       .operation = copy.operation});
     for (const AddressRange& range : ranges_of(copy, to_of))
         watching->access_by_operation({.address = range.begin,
-                                        .bytes = range.end - range.begin,
-                                        .pc = copy.by.pc,
-                                        .reads = false,
-                                        .writes = true,
-                                        .is_atomic = copy.reduction != nullptr,
-                                        .operation = copy.operation});
+                                       .bytes = range.end - range.begin,
+                                       .pc = copy.by.pc,
+                                       .reads = false,
+                                       .writes = true,
+                                       .is_atomic = copy.reduction != nullptr,
+                                       .operation = copy.operation});
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include "gradverify_simt/ptx/mbarrier.hpp"
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/ptx/bulk.hpp"
 #include "harness/simt/execute/watcher.hpp"
+#include "harness/simt/ptx/bulk.hpp"
 
 namespace gradverify::simt {
 namespace {
@@ -134,7 +134,8 @@ void Mbarrier::add_pending() {
 
 bool Mbarrier::wait(bool phase) {
     const bool is_over = (access().phase != 0) != phase;
-    if (!is_over && !Executor::of_this_thread().suspend(key(), &mbarrier_text, place_)) return false;
+    if (!is_over && !Executor::of_this_thread().suspend(key(), &mbarrier_text, place_))
+        return false;
     if (watching != nullptr) watching->wait_for_phase(key(), phase);
     return true;
 }

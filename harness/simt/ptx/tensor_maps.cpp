@@ -132,7 +132,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* to, CUtensorMapDataType type, cuuin
                                 CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
                                 CUtensorMapFloatOOBfill fill) {
     const EncodedTensor tensor{type,       rank,    address, dimensions, strides, element_strides,
-                        interleave, swizzle, fill};
+                               interleave, swizzle, fill};
     if (const CUresult refused = why_refused(tensor); refused != CUDA_SUCCESS) return refused;
     if (!is_map(to) || box == nullptr || !has_valid_shape(tensor)) return CUDA_ERROR_INVALID_VALUE;
     TensorMap map = map_of(tensor);
@@ -151,7 +151,7 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* to, CUtensorMapDataType type, cuui
                                  CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                  CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
     const EncodedTensor tensor{type,       rank,    address, dimensions, strides, element_strides,
-                        interleave, swizzle, fill};
+                               interleave, swizzle, fill};
     if (const CUresult refused = why_refused(tensor); refused != CUDA_SUCCESS) return refused;
     if (!is_map(to) || rank < 3 || lower_corner == nullptr || upper_corner == nullptr ||
         !has_valid_shape(tensor) || channels > 256 || pixels == 0 || pixels > 1024)
@@ -229,10 +229,10 @@ extern "C" void gradverify_simt_tensor_map_replace(void* at, TensorMapField fiel
             {file, line});
     if (watching != nullptr)
         watching->access({.address = number(at),
-                           .bytes = sizeof *map,
-                           .pc = __builtin_return_address(0),
-                           .reads = false,
-                           .writes = true});
+                          .bytes = sizeof *map,
+                          .pc = __builtin_return_address(0),
+                          .reads = false,
+                          .writes = true});
     std::memcpy(at, &*map, sizeof *map);
 }
 }  // namespace ptx

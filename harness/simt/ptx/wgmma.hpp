@@ -11,8 +11,8 @@
 
 #include "harness/simt/execute/block_work.hpp"
 #include "harness/simt/execute/executor.hpp"
-#include "harness/simt/ptx/wgmma_matrices.hpp"
 #include "harness/simt/execute/watcher.hpp"
+#include "harness/simt/ptx/wgmma_matrices.hpp"
 
 namespace gradverify::simt {
 

@@ -73,7 +73,9 @@ class Detector final : public Watcher {
     void wait_for_operation(unsigned operation, bool reads_only) override {
         operations_.wait_for(operation, unit::state.thread.rank, reads_only);
     }
-    bool is_waited_for(unsigned operation) const override { return operations_.is_waited_for(operation); }
+    bool is_waited_for(unsigned operation) const override {
+        return operations_.is_waited_for(operation);
+    }
     void outlives_block(const void* pc, unsigned rank) override;
     void fence_proxy() override { happens_before_.fence_proxy(unit::state.thread.rank); }
     void fence() override { happens_before_.fence(unit::state.thread.rank); }

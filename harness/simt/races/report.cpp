@@ -142,7 +142,8 @@ void Detector::report_unwritten(const Request& request, std::uintptr_t at) {
             "memory that is not the device's (a host pointer, or memory that was freed)");
     std::string what = memory_text(request.address, MemoryKind::global);
     if (what == "device memory") {
-        const std::string lies_in = Executor::of_this_thread().describe(pointer_to(request.address));
+        const std::string lies_in =
+            Executor::of_this_thread().describe(pointer_to(request.address));
         what = lies_in.empty() ? "unmapped memory" : lies_in;
     }
     report_access(FindingKind::out_of_bounds, request, "out of bounds: " + what);

@@ -106,8 +106,7 @@ cudaError_t gradverify_simt_func_get_attributes(cudaFuncAttributes* attributes) 
     attributes->maxThreadsPerBlock = gs::max_block_threads;
     attributes->numRegs = 32;
     attributes->ptxVersion = attributes->binaryVersion = 90;
-    attributes->maxDynamicSharedSizeBytes =
-        static_cast<int>(gs::dynamic_shared_limit());
+    attributes->maxDynamicSharedSizeBytes = static_cast<int>(gs::dynamic_shared_limit());
     return cudaSuccess;
 }
 

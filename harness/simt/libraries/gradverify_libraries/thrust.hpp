@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "gradverify_simt/cuda_only.hpp"
 #include "gradverify_libraries/thrust_algorithms.hpp"
+#include "gradverify_simt/cuda_only.hpp"
 
 namespace thrust {
 

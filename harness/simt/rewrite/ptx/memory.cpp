@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads, stores, atomics and fences of PTX (PTX ISA, 9.7.9 and 9.7.13). Cache operators
-// and eviction cache_hints are taken and have no effect, as the CPU device has one memory; of scopes an
-// atomic operation alone keeps that of the block, for the race detector.
+// and eviction cache_hints are taken and have no effect, as the CPU device has one memory; of
+// scopes an atomic operation alone keeps that of the block, for the race detector.
 #include <string>
 
 #include "harness/simt/rewrite/ptx/memory.hpp"

@@ -266,9 +266,8 @@ std::string cpp_of(const PtxStatement& statement) {
         return cpp_of_cvt_pack(statement);
     for (const Form& form : forms)
         if (form.name == name) return cpp_of_form(statement, form);
-    for (auto* const family :
-         {&cpp_of_mbarrier, &cpp_of_bulk, &cpp_of_tensor_map, &cpp_of_cp_async, &cpp_of_memory,
-          &cpp_of_warps, &cpp_of_mma, &cpp_of_wgmma})
+    for (auto* const family : {&cpp_of_mbarrier, &cpp_of_bulk, &cpp_of_tensor_map, &cpp_of_cp_async,
+                               &cpp_of_memory, &cpp_of_warps, &cpp_of_mma, &cpp_of_wgmma})
         if (const auto text = family(statement)) return *text;
     unserved(statement);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pipeline of TMA and wgmma, right and with one mistake each.
-#include "harness/simt/tests/ptx/gemm_pipeline.hpp"
 #include "harness/simt/tests/launcher.hpp"
+#include "harness/simt/tests/ptx/gemm_pipeline.hpp"
 
 #define PIPELINE(NAME, IS_PAIR, MISTAKE)                                         \
     LAUNCHER(NAME) {                                                             \
