@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/report/files/json.hpp"
 
-#include <algorithm>
 #include <array>
 #include <stdexcept>
 

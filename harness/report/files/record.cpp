@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <set>
 
 #include "harness/base/text.hpp"
 #include "harness/cases/compare.hpp"

@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-
 #include "harness/report/files/json_lines.hpp"
 #include "harness/report/text/summary.hpp"
 #include "harness/testing/made_results.hpp"
