@@ -3,6 +3,7 @@
 // numbers within the range of their type, and nothing that is nested without end.
 #pragma once
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
@@ -50,6 +51,21 @@ inline ordered_json parse_json(std::string_view text) {
         if (depth > deepest) throw std::invalid_argument("it is nested too deep");
         return true;
     });
+}
+
+/// JSON has no NaN and no infinity: they are written as text.
+inline ordered_json json_of_number(double value) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+
+/// **Errors** ordered_json::exception.
+inline double number_of(const ordered_json& value) {
+    if (value == "nan") return std::nan("");
+    if (value == "inf") return HUGE_VAL;
+    if (value == "-inf") return -HUGE_VAL;
+    return value.get<double>();
 }
 
 }  // namespace gradverify

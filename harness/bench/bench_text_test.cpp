@@ -2,8 +2,6 @@
 // What `bench` prints, to the letter, and how requests and results travel.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
 #include "harness/bench/bench_json.hpp"

@@ -18,27 +18,6 @@ namespace {
 constexpr std::array<std::string_view, 5> verdict_names{"passed", "failed", "vacuous", "skipped",
                                                         "errored"};
 
-Verdict verdict_named(std::string_view name) {
-    const auto found = std::ranges::find(verdict_names, name);
-    if (found == verdict_names.end())
-        throw std::invalid_argument(fmt::format("there is no verdict '{}'", name));
-    return static_cast<Verdict>(found - verdict_names.begin());
-}
-
-/// JSON has no NaN and no infinity: they travel as text.
-ordered_json number(double value) {
-    if (std::isnan(value)) return "nan";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
-}
-
-double number_of(const ordered_json& value) {
-    if (!value.is_string()) return value.get<double>();
-    for (const double special : {std::nan(""), HUGE_VAL, -HUGE_VAL})
-        if (value == number(special)) return special;
-    throw std::invalid_argument(value.dump() + " is not a number");
-}
-
 DType dtype_of(const ordered_json& value) {
     const auto place = value.get<std::size_t>();
     if (place >= std::size(all_dtypes))
@@ -108,8 +87,8 @@ static void to_json(ordered_json& object, const WrongMap& map) {
               {"wrong", map.wrong},
               {"total", map.total},
               {"marks", map.marks}};
-    for (const double value : map.got) object["got"].push_back(number(value));
-    for (const double value : map.want) object["want"].push_back(number(value));
+    for (const double value : map.got) object["got"].push_back(json_of_number(value));
+    for (const double value : map.want) object["want"].push_back(json_of_number(value));
 }
 
 static void from_json(const ordered_json& object, WrongMap& map) {
@@ -127,7 +106,9 @@ static void from_json(const ordered_json& object, WrongMap& map) {
 static void to_json(ordered_json& object, const WrongElement& element) {
     object = {{"tensor", element.tensor},
               {"index", element.index},
-              {"numbers", {number(element.got), number(element.want), number(element.bound)}}};
+              {"numbers",
+               {json_of_number(element.got), json_of_number(element.want),
+                json_of_number(element.bound)}}};
     if (element.dtype) object["dtype"] = *element.dtype;
 }
 
@@ -155,6 +136,13 @@ std::string_view name_of(Verdict verdict) {
     return verdict_names[static_cast<std::size_t>(verdict)];
 }
 
+Verdict verdict_named(const std::string& name) {
+    const auto found = std::ranges::find(verdict_names, name);
+    if (found == verdict_names.end())
+        throw std::invalid_argument(fmt::format("there is no verdict '{}'", name));
+    return static_cast<Verdict>(found - verdict_names.begin());
+}
+
 void Outcome::add_overflows(std::string noted) {
     overflows = std::move(noted);
     if (verdict == Verdict::failed && !overflows.empty()) message += "; " + overflows;
@@ -168,19 +156,20 @@ std::string Outcome::to_json() const {
     if (!worst.empty()) object["worst"] = worst;
     if (!maps.empty()) object["maps"] = maps;
     if (!given.empty()) object["given"] = given;
-    if (error_over_bound != 0.0) object["error_over_bound"] = number(error_over_bound);
+    if (error_over_bound != 0.0) object["error_over_bound"] = json_of_number(error_over_bound);
     if (sensitivity)
-        object["ulps"] = {number(sensitivity->least_ulps), number(sensitivity->median_ulps)};
+        object["ulps"] = {json_of_number(sensitivity->least_ulps),
+                          json_of_number(sensitivity->median_ulps)};
     if (const auto* timing = std::get_if<Timing>(&measured)) object["timing"] = *timing;
     if (const auto* reached = std::get_if<Ceilings>(&measured)) object["ceilings"] = *reached;
     if (imprecision)
         object["imprecision"] = {{"worst", imprecision->worst},
                                  {"elements", imprecision->elements},
-                                 {"largest", number(imprecision->largest)}};
+                                 {"largest", json_of_number(imprecision->largest)}};
     if (!overflows.empty()) object["overflows"] = overflows;
     if (!contiguous_alone.empty()) object["contiguous_alone"] = contiguous_alone;
-    object["work"] = {number(multiply_adds), seconds_kernel, seconds_reference, seconds_total,
-                      seconds_cpu};
+    object["work"] = {json_of_number(multiply_adds), seconds_kernel, seconds_reference,
+                      seconds_total, seconds_cpu};
     // A message may quote a foreign library: bytes that are no UTF-8 are replaced, not refused.
     return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
@@ -189,7 +178,7 @@ Outcome Outcome::from_json(std::string_view line) {
     try {
         const ordered_json object = parse_json(line);
         Outcome outcome;
-        outcome.verdict = verdict_named(object.at("verdict").get<std::string>());
+        outcome.verdict = verdict_named(object.at("verdict"));
         outcome.message = object.value("message", "");
         outcome.is_refusal = object.value("refusal", false);
         outcome.is_of_two_calls = object.value("two_calls", false);

@@ -18,6 +18,8 @@ namespace gradverify {
 enum class Verdict { passed, failed, vacuous, skipped, errored };
 
 std::string_view name_of(Verdict verdict);
+/// **Errors** std::invalid_argument.
+Verdict verdict_named(const std::string& name);
 
 /// One element that is not what it should be.
 struct WrongElement {

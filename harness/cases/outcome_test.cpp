@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
-#include <cmath>
 #include <limits>
 
 #include "harness/testing/made_operator.hpp"

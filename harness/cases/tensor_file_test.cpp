@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-
 #include "harness/testing/made_operator.hpp"
 #include "harness/testing/temporary_folder.hpp"
 #include "harness/testing/tensor_files.hpp"

@@ -2,7 +2,6 @@
 // The verb `new`: a first draft of the file that registers a launcher.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>

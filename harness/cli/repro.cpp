@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"

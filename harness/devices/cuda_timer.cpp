@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 #include "harness/base/cuda_check.hpp"

@@ -21,10 +21,10 @@ struct Call {
     Device& device;
     const Problem& problem;
     std::span<const Array<double>> inputs;  ///< in the pass's order
-    Setting setting;
-    Surroundings surroundings;
+    Setting setting{};
+    Surroundings surroundings{};
     /// The outputs before the call, of a kernel that adds to them.
-    std::span<const Array<double>> initial_outputs;
+    std::span<const Array<double>> initial_outputs{};
     bool checked = false;  ///< by the kernel's checked variant, which must exist
     /// A call that is made directly before, for what it leaves behind. Whether it succeeds does not
     /// matter, but if it loses the device, that is this call's error. Null for none.

@@ -15,8 +15,8 @@ namespace gradverify {
 /// One argument of the launcher.
 struct GlueArgument {
     std::string text;         ///< `call.x.as<const float>()`; empty when nothing fits
-    std::string tensor;       ///< the pass's tensor that it is; empty for none
-    std::string parameter;    ///< the operator's parameter that it is; empty for none
+    std::string tensor{};     ///< the pass's tensor that it is; empty for none
+    std::string parameter{};  ///< the operator's parameter that it is; empty for none
     bool is_guessed = false;  ///< the names are alike, not the same
     int score = 0;            ///< how alike
 };

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <set>
 #include <string_view>
@@ -166,7 +165,6 @@ GlueArgument best_tensor(const Operator& op, const PassSpec& pass,
         if (score > best.score)
             best = {.text = tensor_argument(tensor, parameter.type),
                     .tensor = tensor,
-                    .parameter = {},
                     .is_guessed = score < same_name,
                     .score = score};
     }
@@ -191,7 +189,6 @@ std::vector<SizeName> output_sizes(const Operator& op, const PassSpec& pass) {
             for (int axis = 0; axis < rank; ++axis)
                 names.push_back({.name = rank == 1 || axis == 1 ? "out_w" : "out_h",
                                  .text = fmt::format("call.{}.size({})", tensor, 2 + axis),
-                                 .is_real = false,
                                  .is_derived = true});
             return names;
         }
@@ -230,7 +227,6 @@ GlueArgument best_size(const Operator& op, const PassSpec& pass,
             likeness(plain(parameter.name), names_for(parameter_synonyms(), size.name));
         if (score > best.score)
             best = {.text = size.text,
-                    .tensor = {},
                     .parameter = size.name,
                     .is_guessed = score < same_name,
                     .score = score};
@@ -241,11 +237,7 @@ GlueArgument best_size(const Operator& op, const PassSpec& pass,
 /// What a launcher takes beside tensors and sizes.
 GlueArgument other_argument(const PassSpec& pass, const SignatureParameter& parameter) {
     const auto made = [](std::string text, bool is_guessed) {
-        return GlueArgument{.text = std::move(text),
-                            .tensor = {},
-                            .parameter = {},
-                            .is_guessed = is_guessed,
-                            .score = alike};
+        return GlueArgument{.text = std::move(text), .is_guessed = is_guessed, .score = alike};
     };
     const std::string name = plain(parameter.name);
     if (parameter.type.find("tream") != std::string::npos) return made("call.launch.stream", false);

@@ -26,6 +26,7 @@ constexpr std::array<const char*, 3> words{"right", "imprecise", "wrong"};
 
 /// An operator on rows of numbers, each drawn from [from, to].
 struct Subject {
+    std::string operation;
     Operator op;
     const char* pass;
     double from, to;
@@ -34,8 +35,10 @@ struct Subject {
 };
 
 template <class Function>
-Subject elementwise(const char* pass, Function function, double from = -30.0, double to = 30.0) {
-    return {.op = declare_operator("elementwise")
+Subject elementwise(const char* operation, const char* pass, Function function, double from = -30.0,
+                    double to = 30.0) {
+    return {.operation = operation,
+            .op = declare_operator("elementwise")
                       .parameter("n")
                       .parameter("v")
                       .input("x", {"n", "v"})
@@ -54,8 +57,10 @@ Subject elementwise(const char* pass, Function function, double from = -30.0, do
 
 /// `function` takes a row and gives one of the same length.
 template <class Function>
-Subject by_row(const char* pass, Function function, double from, double to, double shift = 0.0) {
-    return {.op = declare_operator("rows")
+Subject by_row(const char* operation, const char* pass, Function function, double from, double to,
+               double shift = 0.0) {
+    return {.operation = operation,
+            .op = declare_operator("rows")
                       .parameter("n")
                       .parameter("v")
                       .input("x", {"n", "v"})
@@ -133,7 +138,7 @@ Distance distance_of(const Subject& subject,
 }
 
 /// A formula of one element.
-auto each(float (*function)(float)) {
+auto each(auto function) {
     return [function](const Floats& dy, const Floats& x) {
         Floats y;
         for (std::size_t j = 0; j < x.size(); ++j)
@@ -162,24 +167,27 @@ constexpr float gelu_scale = 0.79788456f, gelu_cubic = 0.044715f;
 
 struct Entry {
     Subject subject;
-    std::string operation;
     std::string formula;
     std::function<Floats(const Floats&, const Floats&)> compute;
     Judgement expected;
 };
 
-const auto softmax_row = []<class T>(const std::vector<T>& x) {
+/// The largest number, and the sum of the exponentials of all less that.
+template <class T>
+std::pair<T, T> most_and_total(const std::vector<T>& x) {
     T most = x[0], total = 0.0;
     for (const T& one : x) most = max(most, one);
     for (const T& one : x) total += exp(one - most);
+    return {most, total};
+}
+const auto softmax_row = []<class T>(const std::vector<T>& x) {
+    const auto [most, total] = most_and_total(x);
     std::vector<T> y;
     for (const T& one : x) y.push_back(exp(one - most) / total);
     return y;
 };
 const auto log_softmax_row = []<class T>(const std::vector<T>& x) {
-    T most = x[0], total = 0.0;
-    for (const T& one : x) most = max(most, one);
-    for (const T& one : x) total += exp(one - most);
+    const auto [most, total] = most_and_total(x);
     std::vector<T> y;
     for (const T& one : x) y.push_back((one - most) - log(total));
     return y;
@@ -270,109 +278,105 @@ std::vector<Entry> entries() {
     };
     const char *forward = "forward", *backward = "backward";
     std::vector<Entry> all;
-    const auto add = [&](const Subject& subject, const char* operation, const char* formula,
-                         Judgement expected, auto compute) {
-        all.push_back({subject, operation, formula, compute, expected});
+    Subject at = elementwise("sigmoid", forward, sigmoid_of);
+    // A formula is one of an element, of a row x, or of the rows dy and x.
+    const auto add = [&](const char* formula, Judgement expected, auto compute) {
+        std::function<Floats(const Floats&, const Floats&)> of_rows;
+        if constexpr (std::is_invocable_v<decltype(compute), float>)
+            of_rows = each(compute);
+        else if constexpr (std::is_invocable_v<decltype(compute), const Floats&>)
+            of_rows = [=](const Floats&, const Floats& x) { return compute(x); };
+        else
+            of_rows = compute;
+        all.push_back({at, formula, of_rows, expected});
     };
-    Subject at = elementwise(forward, sigmoid_of);
-    add(at, "sigmoid", "1 / (1 + exp(-x))", right, each(logistic));
-    add(at, "sigmoid", "0.5 + 0.5 tanh(x / 2)", right,
-        each([](float x) { return 0.5f + 0.5f * std::tanh(0.5f * x); }));
-    add(at, "sigmoid", "1 - 1 / (1 + exp(x))", right,
-        each([](float x) { return 1.0f - 1.0f / (1.0f + std::exp(x)); }));
-    at = elementwise(backward, sigmoid_of);
-    add(at, "sigmoid'", "s (1 - s)", right,
-        each([](float x) { return logistic(x) * (1.0f - logistic(x)); }));
-    add(at, "sigmoid'", "exp(-x) / (1 + exp(-x))^2", right, each([](float x) {
-            const float e = std::exp(-std::abs(x));
-            return e / ((1.0f + e) * (1.0f + e));
-        }));
-    add(at, "sigmoid'", "(1 - tanh(x / 2)^2) / 4", right, each([](float x) {
-            const float t = std::tanh(0.5f * x);
-            return 0.25f * (1.0f - t * t);
-        }));
-    at = elementwise(forward, softplus_of);
-    add(at, "softplus", "log1p(exp(x))", right,
-        each([](float x) { return std::log1p(std::exp(x)); }));
-    add(at, "softplus", "max(x, 0) + log1p(exp(-abs(x)))", right,
-        each([](float x) { return std::max(x, 0.0f) + std::log1p(std::exp(-std::abs(x))); }));
-    add(at, "softplus", "x > 20 ? x : log1p(exp(x))", right, each(soft_plus));
-    add(at, "softplus", "log(1 + exp(x))", imprecise,
-        each([](float x) { return std::log(1.0f + std::exp(x)); }));
-    at = elementwise(backward, softplus_of);
-    add(at, "softplus'", "sigmoid(x)", right, each(logistic));
-    add(at, "softplus'", "1 - exp(-softplus(x))", right,
-        each([](float x) { return 1.0f - std::exp(-soft_plus(x)); }));
-    at = elementwise(forward, log_sigmoid_of);
-    add(at, "log of sigmoid", "min(x, 0) - log1p(exp(-abs(x)))", right,
-        each([](float x) { return std::min(x, 0.0f) - std::log1p(std::exp(-std::abs(x))); }));
-    add(at, "log of sigmoid", "log(sigmoid(x))", imprecise,
-        each([](float x) { return std::log(logistic(x)); }));
-    at = elementwise(backward, log_sigmoid_of);
-    add(at, "log of sigmoid'", "sigmoid(-x)", right, each([](float x) { return logistic(-x); }));
-    at = elementwise(backward, silu_of);
-    add(at, "silu'", "s (1 + x (1 - s))", right, each([](float x) {
-            const float s = logistic(x);
-            return s * (1.0f + x * (1.0f - s));
-        }));
-    add(at, "silu'", "s + x s (1 - s)", right, each([](float x) {
-            const float s = logistic(x);
-            return s + x * s * (1.0f - s);
-        }));
-    add(at, "silu'", "y + s (1 - y), from y = x s", right, each([](float x) {
-            const float s = logistic(x), y = x * s;
-            return y + s * (1.0f - y);
-        }));
-    at = elementwise(backward, tanh_of, -12.0, 12.0);
-    add(at, "tanh'", "1 - t^2", right,
-        each([](float x) { return 1.0f - std::tanh(x) * std::tanh(x); }));
-    add(at, "tanh'", "(1 - t) (1 + t)", right,
-        each([](float x) { return (1.0f - std::tanh(x)) * (1.0f + std::tanh(x)); }));
-    add(at, "tanh'", "4 / (exp(x) + exp(-x))^2", imprecise, each([](float x) {
-            const float c = std::exp(x) + std::exp(-x);
-            return 4.0f / (c * c);
-        }));
-    at = elementwise(backward, []<class T>(const T& x) { return expm1(x); });
-    add(at, "expm1'", "exp(x)", right, each([](float x) { return std::exp(x); }));
-    add(at, "expm1'", "y + 1, from y = expm1(x)", imprecise,
-        each([](float x) { return std::expm1(x) + 1.0f; }));
-    at = elementwise(backward, gelu_of, -12.0, 12.0);
-    add(at, "gelu' (erf)", "(1 + erf(x / sqrt 2)) / 2 + x phi(x)", right, each([](float x) {
-            return 0.5f * (1.0f + std::erf(x / root_2)) +
-                   x * density_scale * std::exp(-0.5f * x * x);
-        }));
-    add(at, "gelu' (erf)", "erfc(-x / sqrt 2) / 2 + x phi(x)", right, each([](float x) {
-            return 0.5f * std::erfc(-x / root_2) + x * density_scale * std::exp(-0.5f * x * x);
-        }));
-    add(at, "gelu' (erf)", "1 - erfc(x / sqrt 2) / 2 + x phi(x)", right, each([](float x) {
-            return 1.0f - 0.5f * std::erfc(x / root_2) +
-                   x * density_scale * std::exp(-0.5f * x * x);
-        }));
-    at = elementwise(backward, gelu_tanh_of, -12.0, 12.0);
-    add(at, "gelu' (tanh)", "(1 + t) / 2 + x (1 - t^2) u' / 2", right, each([](float x) {
-            const float t = std::tanh(gelu_scale * (x + gelu_cubic * x * x * x));
-            return 0.5f * (1.0f + t) +
-                   0.5f * x * (1.0f - t * t) * gelu_scale * (1.0f + 3.0f * gelu_cubic * x * x);
-        }));
-    add(at, "gelu' (tanh)", "s + x s (1 - s) 2 u', s = sigmoid(2 u)", right, each([](float x) {
-            const float s = logistic(2.0f * gelu_scale * (x + gelu_cubic * x * x * x));
-            return s + x * s * (1.0f - s) * 2.0f * gelu_scale * (1.0f + 3.0f * gelu_cubic * x * x);
-        }));
-    at = elementwise(backward, mish_of);
-    add(at, "mish'", "t + x (1 - t^2) sigmoid(x)", right, each([](float x) {
-            const float t = std::tanh(soft_plus(x));
-            return t + x * (1.0f - t * t) * logistic(x);
-        }));
-    add(at, "mish'", "t + x (1 - t^2) (1 - exp(-softplus(x)))", imprecise, each([](float x) {
-            const float t = std::tanh(soft_plus(x));
-            return t + x * (1.0f - t * t) * (1.0f - std::exp(-soft_plus(x)));
-        }));
-    add(at, "mish'", "t of a softplus log(1 + exp(x))", right, each([](float x) {
-            const float t = std::tanh(std::log(1.0f + std::exp(x)));
-            return t + x * (1.0f - t * t) * logistic(x);
-        }));
+    add("1 / (1 + exp(-x))", right, logistic);
+    add("0.5 + 0.5 tanh(x / 2)", right, [](float x) { return 0.5f + 0.5f * std::tanh(0.5f * x); });
+    add("1 - 1 / (1 + exp(x))", right, [](float x) { return 1.0f - 1.0f / (1.0f + std::exp(x)); });
+    at = elementwise("sigmoid'", backward, sigmoid_of);
+    add("s (1 - s)", right, [](float x) { return logistic(x) * (1.0f - logistic(x)); });
+    add("exp(-x) / (1 + exp(-x))^2", right, [](float x) {
+        const float e = std::exp(-std::abs(x));
+        return e / ((1.0f + e) * (1.0f + e));
+    });
+    add("(1 - tanh(x / 2)^2) / 4", right, [](float x) {
+        const float t = std::tanh(0.5f * x);
+        return 0.25f * (1.0f - t * t);
+    });
+    at = elementwise("softplus", forward, softplus_of);
+    add("log1p(exp(x))", right, [](float x) { return std::log1p(std::exp(x)); });
+    add("max(x, 0) + log1p(exp(-abs(x)))", right,
+        [](float x) { return std::max(x, 0.0f) + std::log1p(std::exp(-std::abs(x))); });
+    add("x > 20 ? x : log1p(exp(x))", right, soft_plus);
+    add("log(1 + exp(x))", imprecise, [](float x) { return std::log(1.0f + std::exp(x)); });
+    at = elementwise("softplus'", backward, softplus_of);
+    add("sigmoid(x)", right, logistic);
+    add("1 - exp(-softplus(x))", right, [](float x) { return 1.0f - std::exp(-soft_plus(x)); });
+    at = elementwise("log of sigmoid", forward, log_sigmoid_of);
+    add("min(x, 0) - log1p(exp(-abs(x)))", right,
+        [](float x) { return std::min(x, 0.0f) - std::log1p(std::exp(-std::abs(x))); });
+    add("log(sigmoid(x))", imprecise, [](float x) { return std::log(logistic(x)); });
+    at = elementwise("log of sigmoid'", backward, log_sigmoid_of);
+    add("sigmoid(-x)", right, [](float x) { return logistic(-x); });
+    at = elementwise("silu'", backward, silu_of);
+    add("s (1 + x (1 - s))", right, [](float x) {
+        const float s = logistic(x);
+        return s * (1.0f + x * (1.0f - s));
+    });
+    add("s + x s (1 - s)", right, [](float x) {
+        const float s = logistic(x);
+        return s + x * s * (1.0f - s);
+    });
+    add("y + s (1 - y), from y = x s", right, [](float x) {
+        const float s = logistic(x), y = x * s;
+        return y + s * (1.0f - y);
+    });
+    at = elementwise("tanh'", backward, tanh_of, -12.0, 12.0);
+    add("1 - t^2", right, [](float x) { return 1.0f - std::tanh(x) * std::tanh(x); });
+    add("(1 - t) (1 + t)", right,
+        [](float x) { return (1.0f - std::tanh(x)) * (1.0f + std::tanh(x)); });
+    add("4 / (exp(x) + exp(-x))^2", imprecise, [](float x) {
+        const float c = std::exp(x) + std::exp(-x);
+        return 4.0f / (c * c);
+    });
+    at = elementwise("expm1'", backward, []<class T>(const T& x) { return expm1(x); });
+    add("exp(x)", right, [](float x) { return std::exp(x); });
+    add("y + 1, from y = expm1(x)", imprecise, [](float x) { return std::expm1(x) + 1.0f; });
+    at = elementwise("gelu' (erf)", backward, gelu_of, -12.0, 12.0);
+    add("(1 + erf(x / sqrt 2)) / 2 + x phi(x)", right, [](float x) {
+        return 0.5f * (1.0f + std::erf(x / root_2)) + x * density_scale * std::exp(-0.5f * x * x);
+    });
+    add("erfc(-x / sqrt 2) / 2 + x phi(x)", right, [](float x) {
+        return 0.5f * std::erfc(-x / root_2) + x * density_scale * std::exp(-0.5f * x * x);
+    });
+    add("1 - erfc(x / sqrt 2) / 2 + x phi(x)", right, [](float x) {
+        return 1.0f - 0.5f * std::erfc(x / root_2) + x * density_scale * std::exp(-0.5f * x * x);
+    });
+    at = elementwise("gelu' (tanh)", backward, gelu_tanh_of, -12.0, 12.0);
+    add("(1 + t) / 2 + x (1 - t^2) u' / 2", right, [](float x) {
+        const float t = std::tanh(gelu_scale * (x + gelu_cubic * x * x * x));
+        return 0.5f * (1.0f + t) +
+               0.5f * x * (1.0f - t * t) * gelu_scale * (1.0f + 3.0f * gelu_cubic * x * x);
+    });
+    add("s + x s (1 - s) 2 u', s = sigmoid(2 u)", right, [](float x) {
+        const float s = logistic(2.0f * gelu_scale * (x + gelu_cubic * x * x * x));
+        return s + x * s * (1.0f - s) * 2.0f * gelu_scale * (1.0f + 3.0f * gelu_cubic * x * x);
+    });
+    at = elementwise("mish'", backward, mish_of);
+    add("t + x (1 - t^2) sigmoid(x)", right, [](float x) {
+        const float t = std::tanh(soft_plus(x));
+        return t + x * (1.0f - t * t) * logistic(x);
+    });
+    add("t + x (1 - t^2) (1 - exp(-softplus(x)))", imprecise, [](float x) {
+        const float t = std::tanh(soft_plus(x));
+        return t + x * (1.0f - t * t) * (1.0f - std::exp(-soft_plus(x)));
+    });
+    add("t of a softplus log(1 + exp(x))", right, [](float x) {
+        const float t = std::tanh(std::log(1.0f + std::exp(x)));
+        return t + x * (1.0f - t * t) * logistic(x);
+    });
 
-    at = by_row(forward, softmax_row, -10.0, 10.0);
+    at = by_row("softmax", forward, softmax_row, -10.0, 10.0);
     const auto softmax_of = [](const Floats& x, float shift) {
         const Floats e = mapped(x, [&](float one) { return std::exp(one - shift); });
         const float total = sum(e);
@@ -382,62 +386,54 @@ std::vector<Entry> entries() {
         const float most = largest(x);
         return most + std::log(sum(mapped(x, [&](float one) { return std::exp(one - most); })));
     };
-    add(at, "softmax", "exp(x - max) / sum", right,
-        [=](const Floats&, const Floats& x) { return softmax_of(x, largest(x)); });
-    add(at, "softmax", "exp(x) / sum, small x", right,
-        [=](const Floats&, const Floats& x) { return softmax_of(x, 0.0f); });
-    add(at, "softmax", "exp(x - log-sum-exp)", right, [=](const Floats&, const Floats& x) {
+    add("exp(x - max) / sum", right, [=](const Floats& x) { return softmax_of(x, largest(x)); });
+    add("exp(x) / sum, small x", right, [=](const Floats& x) { return softmax_of(x, 0.0f); });
+    add("exp(x - log-sum-exp)", right, [=](const Floats& x) {
         return mapped(x, [&](float one) { return std::exp(one - log_sum_of(x)); });
     });
-    add(by_row(forward, softmax_row, -10.0, 10.0, 100.0), "softmax", "exp(x) / sum, x of 100",
-        wrong, [=](const Floats&, const Floats& x) { return softmax_of(x, 0.0f); });
-    at = by_row(backward, softmax_row, -10.0, 10.0);
-    add(at, "softmax'", "p (dy - sum of p dy)", right, [=](const Floats& dy, const Floats& x) {
-        const Floats p = softmax_of(x, largest(x));
-        float along = 0.0f;
-        for (std::size_t j = 0; j < p.size(); ++j) along += p[j] * dy[j];
-        Floats dx;
-        for (std::size_t j = 0; j < p.size(); ++j) dx.push_back(p[j] * (dy[j] - along));
-        return dx;
-    });
-    add(at, "softmax'", "p dy - p (sum of p dy)", right, [=](const Floats& dy, const Floats& x) {
-        const Floats p = softmax_of(x, largest(x));
-        float along = 0.0f;
-        for (std::size_t j = 0; j < p.size(); ++j) along += p[j] * dy[j];
-        Floats dx;
-        for (std::size_t j = 0; j < p.size(); ++j) dx.push_back(p[j] * dy[j] - p[j] * along);
-        return dx;
-    });
-    at = by_row(forward, log_softmax_row, -10.0, 10.0);
-    add(at, "log-softmax", "x - max - log(sum)", right, [=](const Floats&, const Floats& x) {
-        return mapped(x, [&](float one) { return one - log_sum_of(x); });
-    });
-    add(at, "log-softmax", "log(softmax(x))", right, [=](const Floats&, const Floats& x) {
+    at = by_row("softmax", forward, softmax_row, -10.0, 10.0, 100.0);
+    add("exp(x) / sum, x of 100", wrong, [=](const Floats& x) { return softmax_of(x, 0.0f); });
+    at = by_row("softmax'", backward, softmax_row, -10.0, 10.0);
+    const auto softmax_gradient = [=](auto gradient) {
+        return [=](const Floats& dy, const Floats& x) {
+            const Floats p = softmax_of(x, largest(x));
+            float along = 0.0f;
+            for (std::size_t j = 0; j < p.size(); ++j) along += p[j] * dy[j];
+            Floats dx;
+            for (std::size_t j = 0; j < p.size(); ++j) dx.push_back(gradient(p[j], dy[j], along));
+            return dx;
+        };
+    };
+    add("p (dy - sum of p dy)", right,
+        softmax_gradient([](float p, float dy, float along) { return p * (dy - along); }));
+    add("p dy - p (sum of p dy)", right,
+        softmax_gradient([](float p, float dy, float along) { return p * dy - p * along; }));
+    at = by_row("log-softmax", forward, log_softmax_row, -10.0, 10.0);
+    add("x - max - log(sum)", right,
+        [=](const Floats& x) { return mapped(x, [&](float one) { return one - log_sum_of(x); }); });
+    add("log(softmax(x))", right, [=](const Floats& x) {
         return mapped(softmax_of(x, largest(x)), [](float p) { return std::log(p); });
     });
-    at = by_row(forward, log_sum_row, -10.0, 10.0);
-    add(at, "log-sum-exp", "log of the running sum of exp(x)", right,
-        [](const Floats&, const Floats& x) {
-            float total = 0.0f;
-            return mapped(x, [&](float one) { return std::log(total += std::exp(one)); });
-        });
-    add(at, "log-sum-exp", "a scan of log-add-exp", right, [](const Floats&, const Floats& x) {
+    at = by_row("log-sum-exp", forward, log_sum_row, -10.0, 10.0);
+    add("log of the running sum of exp(x)", right, [](const Floats& x) {
+        float total = 0.0f;
+        return mapped(x, [&](float one) { return std::log(total += std::exp(one)); });
+    });
+    add("a scan of log-add-exp", right, [](const Floats& x) {
         float so_far = -INFINITY;
         return mapped(x, [&](float one) {
             const float most = std::max(so_far, one), least = std::min(so_far, one);
             return so_far = most + std::log1p(std::exp(least - most));
         });
     });
-    at = elementwise(forward, []<class T>(const T& x) { return log1p(exp(-x)); });
-    add(at, "cross-entropy of a logit", "log1p(exp(-x))", right,
-        each([](float x) { return std::log1p(std::exp(-x)); }));
-    add(at, "cross-entropy of a logit", "max(-x, 0) + log1p(exp(-abs(x)))", right,
-        each([](float x) { return std::max(-x, 0.0f) + std::log1p(std::exp(-std::abs(x))); }));
-    add(at, "cross-entropy of a logit", "-log(sigmoid(x))", imprecise,
-        each([](float x) { return -std::log(logistic(x)); }));
-    add(at, "cross-entropy of a logit", "-log(1 - sigmoid(-x))", wrong,
-        each([](float x) { return -std::log(1.0f - logistic(-x)); }));
-    at = by_row(backward, loss_row, -10.0, 10.0);
+    at = elementwise("cross-entropy of a logit", forward,
+                     []<class T>(const T& x) { return log1p(exp(-x)); });
+    add("log1p(exp(-x))", right, [](float x) { return std::log1p(std::exp(-x)); });
+    add("max(-x, 0) + log1p(exp(-abs(x)))", right,
+        [](float x) { return std::max(-x, 0.0f) + std::log1p(std::exp(-std::abs(x))); });
+    add("-log(sigmoid(x))", imprecise, [](float x) { return -std::log(logistic(x)); });
+    add("-log(1 - sigmoid(-x))", wrong, [](float x) { return -std::log(1.0f - logistic(-x)); });
+    at = by_row("cross-entropy'", backward, loss_row, -10.0, 10.0);
     const auto loss_gradient = [=](auto of_first) {
         return [=](const Floats& dy, const Floats& x) {
             Floats dx = softmax_of(x, largest(x));
@@ -445,18 +441,17 @@ std::vector<Entry> entries() {
             return mapped(dx, [&](float one) { return dy[0] * one; });
         };
     };
-    add(at, "cross-entropy'", "p - 1", right,
-        loss_gradient([](const Floats&, const Floats& p) { return p[0] - 1.0f; }));
-    add(at, "cross-entropy'", "exp(x - log-sum-exp) - 1", right,
-        loss_gradient(
-            [=](const Floats& x, const Floats&) { return std::exp(x[0] - log_sum_of(x)) - 1.0f; }));
-    add(at, "cross-entropy'", "minus the sum of the other p", imprecise,
+    add("p - 1", right, loss_gradient([](const Floats&, const Floats& p) { return p[0] - 1.0f; }));
+    add("exp(x - log-sum-exp) - 1", right, loss_gradient([=](const Floats& x, const Floats&) {
+            return std::exp(x[0] - log_sum_of(x)) - 1.0f;
+        }));
+    add("minus the sum of the other p", imprecise,
         loss_gradient(
             [](const Floats&, const Floats& p) { return -sum(Floats(p.begin() + 1, p.end())); }));
-    add(at, "cross-entropy'", "expm1(x - log-sum-exp)", right,
-        loss_gradient(
-            [=](const Floats& x, const Floats&) { return std::expm1(x[0] - log_sum_of(x)); }));
-    at = by_row(backward, norm_row, -1.0, 1.0);
+    add("expm1(x - log-sum-exp)", right, loss_gradient([=](const Floats& x, const Floats&) {
+            return std::expm1(x[0] - log_sum_of(x));
+        }));
+    at = by_row("layer norm'", backward, norm_row, -1.0, 1.0);
     const auto norm = [](auto variance, auto scale) {
         return [=](const Floats& dy, const Floats& x) {
             const float mean = mean_of(x);
@@ -464,50 +459,41 @@ std::vector<Entry> entries() {
         };
     };
     const auto reciprocal = [](float x) { return 1.0f / std::sqrt(x); };
-    add(at, "layer norm'", "variance of differences", right,
-        norm(variance_by_differences, reciprocal));
-    add(at, "layer norm'", "mean of squares minus square of mean", right,
+    add("variance of differences", right, norm(variance_by_differences, reciprocal));
+    add("mean of squares minus square of mean", right, norm(variance_by_squares, reciprocal));
+    add("division by the square root", right, [](const Floats& dy, const Floats& x) {
+        const float mean = mean_of(x), root = std::sqrt(variance_by_differences(x, mean) + 1e-5f);
+        return norm_gradient(dy, x, mean, 1.0f / root);
+    });
+    at = by_row("layer norm'", backward, norm_row, -1.0, 1.0, 1000.0);
+    add("variance of differences, x of 1000", right, norm(variance_by_differences, reciprocal));
+    add("mean of squares minus square of mean, x of 1000", wrong,
         norm(variance_by_squares, reciprocal));
-    add(at, "layer norm'", "division by the square root", right,
-        [](const Floats& dy, const Floats& x) {
-            const float mean = mean_of(x),
-                        root = std::sqrt(variance_by_differences(x, mean) + 1e-5f);
-            return norm_gradient(dy, x, mean, 1.0f / root);
-        });
-    at = by_row(backward, norm_row, -1.0, 1.0, 1000.0);
-    add(at, "layer norm'", "variance of differences, x of 1000", right,
-        norm(variance_by_differences, reciprocal));
-    add(at, "layer norm'", "mean of squares minus square of mean, x of 1000", wrong,
-        norm(variance_by_squares, reciprocal));
-    at = by_row(forward, product_row, 0.1, 2.0);
-    add(at, "cumulative product", "product", right, [](const Floats&, const Floats& x) {
+    at = by_row("cumulative product", forward, product_row, 0.1, 2.0);
+    add("product", right, [](const Floats& x) {
         float product = 1.0f;
         return mapped(x, [&](float one) { return product *= one; });
     });
-    add(at, "cumulative product", "exp of the sum of logs", wrong,
-        [](const Floats&, const Floats& x) {
-            float logs = 0.0f;
-            return mapped(x, [&](float one) { return std::exp(logs += std::log(one)); });
-        });
-    at = by_row(forward, window_row, -30.0, 30.0);
-    add(at, "sum of exp(x) over a window", "each window by itself", right,
-        [](const Floats&, const Floats& x) {
-            Floats y{std::exp(x[0])};
-            for (std::size_t j = 1; j < x.size(); ++j)
-                y.push_back(std::exp(x[j - 1]) + std::exp(x[j]));
-            return y;
-        });
-    add(at, "sum of exp(x) over a window", "the last sum, plus what enters, minus what leaves",
-        wrong, [](const Floats&, const Floats& x) {
-            Floats y;
-            float sum = 0.0f;
-            for (std::size_t j = 0; j < x.size(); ++j) {
-                sum += std::exp(x[j]);
-                if (j >= 2) sum -= std::exp(x[j - 2]);
-                y.push_back(sum);
-            }
-            return y;
-        });
+    add("exp of the sum of logs", wrong, [](const Floats& x) {
+        float logs = 0.0f;
+        return mapped(x, [&](float one) { return std::exp(logs += std::log(one)); });
+    });
+    at = by_row("sum of exp(x) over a window", forward, window_row, -30.0, 30.0);
+    add("each window by itself", right, [](const Floats& x) {
+        Floats y{std::exp(x[0])};
+        for (std::size_t j = 1; j < x.size(); ++j) y.push_back(std::exp(x[j - 1]) + std::exp(x[j]));
+        return y;
+    });
+    add("the last sum, plus what enters, minus what leaves", wrong, [](const Floats& x) {
+        Floats y;
+        float sum = 0.0f;
+        for (std::size_t j = 0; j < x.size(); ++j) {
+            sum += std::exp(x[j]);
+            if (j >= 2) sum -= std::exp(x[j - 2]);
+            y.push_back(sum);
+        }
+        return y;
+    });
     const auto lerp_gradient = [](auto weights) {
         return [=](const Floats& dy, const Floats& x) {
             Floats dx(x.size(), 0.0f);
@@ -518,13 +504,13 @@ std::vector<Entry> entries() {
             return dx;
         };
     };
-    at = by_row(backward, lerp_row, 0.0, 0.01);
-    add(at, "interpolation'", "weights 1 - t and t", right,
+    at = by_row("interpolation'", backward, lerp_row, 0.0, 0.01);
+    add("weights 1 - t and t", right,
         lerp_gradient([](float t) { return std::pair(1.0f - t, t); }));
-    add(at, "interpolation'", "weights g = 1 - t and 1 - g", imprecise,
+    add("weights g = 1 - t and 1 - g", imprecise,
         lerp_gradient([](float t) { return std::pair(1.0f - t, 1.0f - (1.0f - t)); }));
-    at = by_row(forward, lerp_row, 0.0, 1.0);
-    add(at, "interpolation", "a + t (b - a)", right, [](const Floats&, const Floats& x) {
+    at = by_row("interpolation", forward, lerp_row, 0.0, 1.0);
+    add("a + t (b - a)", right, [](const Floats& x) {
         Floats y(x.size(), 0.0f);
         y[0] = x[0] + x[2] * (x[1] - x[0]);
         return y;
@@ -539,10 +525,11 @@ TEST_CASE("formulas are right, imprecise or wrong, as docs/formulas.md says") {
     for (const Entry& entry : entries()) {
         const Distance distance = distance_of(entry.subject, entry.compute);
         const auto judged = static_cast<std::size_t>(distance.judgement());
-        INFO(entry.operation, ": ", entry.formula, ": ", distance.by_own, " and ", distance.by_any,
-             " of the bounds: ", words[judged]);
+        INFO(entry.subject.operation, ": ", entry.formula, ": ", distance.by_own, " and ",
+             distance.by_any, " of the bounds: ", words[judged]);
         CHECK(distance.judgement() == entry.expected);
-        table += fmt::format("| {} | `{}` | {} |\n", entry.operation, entry.formula, words[judged]);
+        table += fmt::format("| {} | `{}` | {} |\n", entry.subject.operation, entry.formula,
+                             words[judged]);
     }
     const auto root = std::filesystem::path(__FILE__).parent_path() / "../..";
     std::ifstream page(root / "docs/formulas.md");

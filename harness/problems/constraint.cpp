@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 
 namespace gradverify {
@@ -20,10 +21,10 @@ bool relates_two(const Constraint& constraint) {
 }
 
 template <class... Values>
-[[noreturn]] void refuse(const Constraint& constraint, fmt::format_string<Values...> why,
+[[noreturn]] void reject(const Constraint& constraint, fmt::format_string<Values...> why,
                          Values&&... values) {
-    throw std::invalid_argument(fmt::format("constraint `{}`: {}", constraint.print(),
-                                            fmt::format(why, std::forward<Values>(values)...)));
+    refuse("constraint `{}`: {}", constraint.print(),
+           fmt::format(why, std::forward<Values>(values)...));
 }
 
 std::vector<int> slots_named(const std::string& name, const Constraint& constraint,
@@ -31,7 +32,7 @@ std::vector<int> slots_named(const std::string& name, const Constraint& constrai
     std::vector<int> slots = space.find(name, rank);
     if (!slots.empty()) return slots;
     const auto names = space.names(rank);
-    refuse(constraint, "no parameter is called {}{}; there are {}{}", name,
+    reject(constraint, "no parameter is called {}{}; there are {}{}", name,
            space.rank_min() == space.rank_max() ? "" : fmt::format(" with {} spatial axes", rank),
            joined(names), did_you_mean(name, names));
 }
@@ -89,7 +90,7 @@ std::vector<SlotPair> slots_of(const Constraint& constraint, const ParameterSpac
                                         ? slots_named(constraint.other, constraint, space, rank)
                                         : std::vector{-1};
     if (subjects.size() != others.size() && subjects.size() != 1 && others.size() != 1)
-        refuse(constraint,
+        reject(constraint,
                "{} has {} values and {} has {}; name a side or an axis, so that they are as many, "
                "or one of them is single",
                constraint.parameter, subjects.size(), constraint.other, others.size());
@@ -112,14 +113,14 @@ void check_names(std::span<const Constraint> constraints, const ParameterSpace& 
                  RankRange ranks) {
     for (const Constraint& constraint : constraints) {
         if (constraint.kind == Constraint::Kind::multiple_of && constraint.factor < 1)
-            refuse(constraint, "the factor must be at least 1");
+            reject(constraint, "the factor must be at least 1");
         if (constraint.kind == Constraint::Kind::range && constraint.minimum > constraint.maximum)
-            refuse(constraint, "the minimum must not exceed the maximum");
+            reject(constraint, "the minimum must not exceed the maximum");
         for (int rank = ranks.least; rank <= ranks.most; ++rank)
             for (const auto& [slot, other] : slots_of(constraint, space, rank))
                 for (const int named : {slot, other < 0 ? slot : other})
                     if (space.spec(rank, named).is_real())
-                        refuse(constraint,
+                        reject(constraint,
                                "conditions are on whole numbers, and it names a real parameter; "
                                "use only_if with Problem::real");
     }

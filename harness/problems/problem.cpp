@@ -9,17 +9,13 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "harness/base/refuse.hpp"
 #include "harness/problems/parameter_reads.hpp"
 
 namespace gradverify {
 namespace {
 
 constexpr int largest_rank = 3;
-
-template <class... Values>
-[[noreturn]] void refuse(fmt::format_string<Values...> text, Values&&... values) {
-    throw std::invalid_argument(fmt::format(text, std::forward<Values>(values)...));
-}
 
 /// Axes are named from the innermost: w, then h, then d.
 std::string_view axis_name(int axis, int rank) {

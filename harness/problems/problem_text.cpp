@@ -2,7 +2,6 @@
 // Decides how a problem is written: `n=2,in=5x4,padding=1+0x2+0`, with `x` for axes, `+` for sides.
 #include <algorithm>
 #include <optional>
-#include <stdexcept>
 
 #include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"

@@ -210,9 +210,7 @@ TEST_CASE("a failure joins a bug by the problem of one of its rows or by the lin
         // It fails when the others are told, however many cases it has had by then.
         bench.suite.on_draw = [&](const Row& row, std::uint64_t, std::int64_t index) {
             if (row.property->name == "fail_at_40") index = bench.bugs.empty() ? 0 : 40;
-            return Suite::Draw{
-                case_on(row, bench.problems({"in=3"}).front(), static_cast<std::uint64_t>(index)),
-                ""};
+            return drawn_on(row, "in=3", index);
         };
         std::vector<Row> rows;
         for (const std::string& property : properties) rows.push_back(bench.row(property));
@@ -249,9 +247,7 @@ TEST_CASE("rows go on while a failure is shrunk, on an only worker by turns") {
         // A row that ends after the shrinking, however long that takes.
         bench.suite.on_draw = [&](const Row& row, std::uint64_t, std::int64_t index) {
             if (row.property->name == "fail_at_40") index = is_shrunk ? 40 : 0;
-            return Suite::Draw{
-                case_on(row, bench.problems({"in=3"}).front(), static_cast<std::uint64_t>(index)),
-                ""};
+            return drawn_on(row, "in=3", index);
         };
         bench.suite.on_shrink = [&](const Case& found, const Outcome& outcome,
                                     const CaseRunner& runner) {
@@ -294,9 +290,7 @@ TEST_CASE("of several kernels the one that fails with the least work is shrunk f
     Bench bench;
     bench.suite.on_draw = [&](const Row& row, std::uint64_t, std::int64_t index) {
         const char* problem = row.kernel->name == "toy.forward/small" ? "in=2" : "in=9";
-        return Suite::Draw{case_on(row, Problem::parse(row.kernel->op->space, problem),
-                                   static_cast<std::uint64_t>(index)),
-                           ""};
+        return drawn_on(row, problem, index);
     };
     std::vector<std::string> order;
     bench.suite.on_shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner&) {

@@ -33,6 +33,12 @@ inline Case case_on(const Row& row, const Problem& problem, std::uint64_t seed) 
             .data = {.seed = seed}};
 }
 
+inline Suite::Draw drawn_on(const Row& row, const char* problem, std::int64_t index) {
+    return {case_on(row, Problem::parse(row.kernel->op->space, problem),
+                    static_cast<std::uint64_t>(index)),
+            ""};
+}
+
 /// Two operators, kernels that support different problems, and a suite that records what is asked.
 class Bench {
   public:

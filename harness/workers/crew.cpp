@@ -303,7 +303,6 @@ void Crew::restart(Worker& worker) {
 void Crew::take(DeviceOwner::Death death) {
     Ended ended{.end = std::move(death.end),
                 .history = std::move(death.history),
-                .fatal = {},
                 .had_several = death.had_several};
     if (death.client) {
         Worker& client = *workers_[using_device_ + static_cast<std::size_t>(*death.client)];
@@ -421,7 +420,6 @@ std::vector<Crew::Ended> Crew::finish() {
     if (auto death = owner_->finish())
         badly.push_back({.end = std::move(death->end),
                          .history = std::move(death->history),
-                         .fatal = {},
                          .had_several = death->had_several});
     return badly;
 }

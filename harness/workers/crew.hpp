@@ -54,8 +54,8 @@ class Crew {
     /// A worker's process did not end in good order, or not before it had answered.
     struct Ended {
         WorkerEnd end;
-        WorkerHistory history;      ///< what the process had answered
-        std::optional<Task> fatal;  ///< what it had in hand; nothing if it was idle
+        WorkerHistory history;        ///< what the process had answered
+        std::optional<Task> fatal{};  ///< what it had in hand; nothing if it was idle
         /// It had several, and none of them was fatal alone.
         bool had_several = false;
     };

@@ -13,7 +13,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -130,19 +129,13 @@ class Client {
         const Problem problem = problem_of(kernel, asked.n),
                       problem_before = problem_of(kernel, asked.before_n);
         const auto inputs = inputs_of(asked.n), inputs_before = inputs_of(asked.before_n);
-        const Call before{.kernel = kernel,
-                          .device = device,
-                          .problem = problem_before,
-                          .inputs = inputs_before,
-                          .setting = {},
-                          .surroundings = {},
-                          .initial_outputs = {}};
+        const Call before{
+            .kernel = kernel, .device = device, .problem = problem_before, .inputs = inputs_before};
         Call call{.kernel = kernel,
                   .device = device,
                   .problem = problem,
                   .inputs = inputs,
                   .setting = {.own_stream = asked.own_stream},
-                  .surroundings = {},
                   .initial_outputs = asked.initial_outputs};
         if (asked.before_n > 0) call.before = &before;
         return make(call);

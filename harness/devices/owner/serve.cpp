@@ -3,7 +3,6 @@
 #include "harness/devices/owner/owner_device.hpp"
 
 #include <cstdlib>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <list>

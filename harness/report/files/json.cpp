@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/report/files/json.hpp"
 
-#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -118,13 +117,6 @@ void add_missed(ordered_json& object, const RowRecord& record) {
     object["supports_only"] = record.conditions;
     if (record.sensitivity.cases() > 0) object["ulps"] = object_of(record.sensitivity);
     if (!record.error_over_bound.empty()) object["errors"] = object_of(record.error_over_bound);
-}
-
-Verdict verdict_named(const std::string& name) {
-    for (const Verdict verdict :
-         {Verdict::passed, Verdict::failed, Verdict::vacuous, Verdict::skipped, Verdict::errored})
-        if (name == name_of(verdict)) return verdict;
-    throw std::invalid_argument("there is no verdict " + name);
 }
 
 /// Fields of a verdict line that a failure's smallest case has.
@@ -263,18 +255,7 @@ RowRecord record_from(const ordered_json& line) {
                      .thin_of = count_of(line.value("at_least", ordered_json(0))),
                      .skips = line.value("skips", std::map<std::string, std::int64_t>()),
                      .seconds = line.value("seconds", 0.0),
-                     .found_at = {},
-                     .failure = nullptr,
-                     .exhaustive = {},
-                     .imprecise = {},
-                     .wrapping = {},
                      .contiguous_alone = line.value("contiguous_alone", ""),
-                     .error_over_bound = {},
-                     .multiply_adds = {},
-                     .sensitivity = {},
-                     .coverage = {},
-                     .within_reach = {},
-                     .as_told = nullptr,
                      .conditions = line.value("supports_only", std::vector<std::string>()),
                      .left_out = line.value("left_out", std::vector<std::string>())};
     for (const auto& [reason, count] : record.skips) count_of(count);  // throws

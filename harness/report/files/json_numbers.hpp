@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how numbers that JSON has not, NaN and the infinities, lie in result files: as text.
+// Decides how counts, parameters and wrong elements lie in result files.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -11,20 +10,6 @@
 #include "harness/problems/problem.hpp"
 
 namespace gradverify {
-
-inline ordered_json json_of_number(double value) {
-    if (std::isnan(value)) return "nan";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
-}
-
-/// **Errors** ordered_json::exception.
-inline double number_of(const ordered_json& value) {
-    if (value == "nan") return std::nan("");
-    if (value == "inf") return HUGE_VAL;
-    if (value == "-inf") return -HUGE_VAL;
-    return value.get<double>();
-}
 
 /// A number of cases, problems or elements, which is so small that a million can be added.
 /// **Errors** ordered_json::exception or std::invalid_argument.

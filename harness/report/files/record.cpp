@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <set>
 
 #include "harness/base/text.hpp"
 #include "harness/cases/compare.hpp"
@@ -177,9 +176,7 @@ RowRecord record_of(const RowResult& result, const std::string& program) {
                      .skips = result.skips,
                      .seconds = result.seconds,
                      .found_at = result.found_at,
-                     .failure = nullptr,
                      .exhaustive = result.exhaustive,
-                     .imprecise = {},
                      .wrapping = result.wrapping,
                      .contiguous_alone = result.contiguous_alone,
                      .error_over_bound = result.error_over_bound,
@@ -187,7 +184,6 @@ RowRecord record_of(const RowResult& result, const std::string& program) {
                      .sensitivity = result.sensitivity,
                      .coverage = result.coverage,
                      .within_reach = result.within_reach,
-                     .as_told = nullptr,
                      .conditions = result.row.kernel->conditions(),
                      .left_out = result.left_out};
     if (result.failure) record.failure = failure_of(result, program);

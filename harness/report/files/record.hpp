@@ -36,20 +36,20 @@ struct RowRecord {
     std::int64_t thin_of = 0;                   ///< passed fewer than these, which it was due
     std::map<std::string, std::int64_t> skips;  ///< cases by reason
     double seconds = 0.0;
-    std::optional<std::int64_t> found_at;  ///< index of the case that failed or errored
+    std::optional<std::int64_t> found_at{};  ///< index of the case that failed or errored
     /// What a verdict line says of a failure's smallest case; null without one.
-    ordered_json failure;
-    std::optional<ExhaustiveCover> exhaustive;
-    std::optional<ImpreciseRecord> imprecise;
-    std::optional<WrappingCases> wrapping;
+    ordered_json failure{};
+    std::optional<ExhaustiveCover> exhaustive{};
+    std::optional<ImpreciseRecord> imprecise{};
+    std::optional<WrappingCases> wrapping{};
     std::string contiguous_alone;
-    Distribution error_over_bound, multiply_adds;
-    SensitivityOfCases sensitivity;
-    Coverage coverage;
+    Distribution error_over_bound{}, multiply_adds{};
+    SensitivityOfCases sensitivity{};
+    Coverage coverage{};
     std::shared_ptr<const PairsByRank> within_reach{};
     /// What a result file said of coverage and errors, where it told no parts; null: they are
     /// above.
-    ordered_json as_told;
+    ordered_json as_told{};
     std::vector<std::string> conditions;  ///< of the kernel
     std::vector<std::string> left_out;    ///< problems of the user's, each with the reason
 

@@ -4,8 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-
 #include "harness/report/files/json_lines.hpp"
 #include "harness/report/text/summary.hpp"
 #include "harness/testing/made_results.hpp"
@@ -114,6 +112,12 @@ TEST_CASE("a row that a shard alone has not verified is, with the others'") {
     const RowRecord skipped = first(merge({file_of({none}, {0, 2}), file_of({none}, {1, 2})}));
     CHECK(skipped.verdict == Verdict::skipped);
     CHECK(skipped.message == "no case in this shard");
+    zeros.known = true;
+    CHECK(first(merge({file_of({none}, {0, 2}), file_of({zeros}, {1, 2})})).known);
+    const RowRecord passed =
+        first(merge({file_of({covering({"in=9"})}, {0, 2}), file_of({zeros}, {1, 2})}));
+    CHECK(passed.verdict == Verdict::passed);
+    CHECK_FALSE(passed.known);
 }
 
 TEST_CASE("what is missing is said: shards, rows of one that was killed, summaries") {
@@ -215,21 +219,6 @@ TEST_CASE("of two runs what nobody knows is told, a failure before an error") {
         const RowRecord unknown = turned ? merged(known, errored) : merged(errored, known);
         CHECK(unknown.verdict == Verdict::errored);
     }
-}
-
-TEST_CASE("a shard with nothing to do makes no row a skipped one") {
-    RowResult zeros = result_of("plain", "repeatable", Verdict::vacuous, "zeros"),
-              none = result_of("plain", "repeatable", Verdict::skipped, "no case in this shard");
-    zeros.cases = 1;
-    none.skips = {{"no case in this shard", 1}};
-    const RowRecord merged = first(merge({file_of({zeros}, {0, 2}), file_of({none}, {1, 2})}));
-    CHECK(merged.verdict == Verdict::vacuous);
-    zeros.known = true;
-    CHECK(first(merge({file_of({none}, {0, 2}), file_of({zeros}, {1, 2})})).known);
-    const RowRecord passed =
-        first(merge({file_of({covering({"in=9"})}, {0, 2}), file_of({zeros}, {1, 2})}));
-    CHECK(passed.verdict == Verdict::passed);
-    CHECK_FALSE(passed.known);
 }
 
 TEST_CASE("rows that were skipped or refused in every run say why") {

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <span>
 
 #include "harness/base/errors.hpp"
 #include "harness/bench/bench_json.hpp"
