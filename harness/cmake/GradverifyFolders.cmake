@@ -8,13 +8,16 @@ function(gradverify_sources target)
     gradverify_join(${target} ${ARGN})
 endfunction()
 
-# With GRADVERIFY_UNITY_BUILD a folder's files are compiled as one, so no two of their names are alike.
+# With GRADVERIFY_UNITY_BUILD a folder's files are compiled as one, those of its rooms too, so no two of
+# their names are alike.
 function(gradverify_join target)
     if(NOT GRADVERIFY_UNITY_BUILD)
         return()
     endif()
     cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}
         OUTPUT_VARIABLE folder)
+    # The rooms of a folder include the same headers.
+    string(REGEX REPLACE "^(harness/[a-z]+)/.*" "\\1" folder "${folder}")
     string(MAKE_C_IDENTIFIER "${folder}" folder)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${folder})
