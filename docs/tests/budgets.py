@@ -44,9 +44,12 @@ int main(int argc, char** argv) {
 
 def lines():
     """Prints the lines of each building; yields those over their budget."""
-    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True)
-    counts = {name: (ROOT / name).read_bytes().count(b"\n")
-              for name in names.stdout.decode().split("\0") if (ROOT / name).is_file()}
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True)
+    names = [name for name in listed.stdout.decode().split("\0") if (ROOT / name).is_file()]
+    if not names:  # a copy without git
+        names = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file() and
+                 not path.relative_to(ROOT).parts[0].startswith(("build", "."))]
+    counts = {name: (ROOT / name).read_bytes().count(b"\n") for name in names}
     for title, inside, outside, most in LINES:
         count = sum(n for name, n in counts.items()
                     if name.startswith(inside) and not (outside and name.startswith(outside)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""build_with_life.py COMMAND...: runs a build by Ninja whose output is no terminal.
+"""watched_build.py COMMAND...: runs a build by Ninja whose output is no terminal.
 
 Every 10 seconds (GRADVERIFY_LIFE says another number) a line says how many steps are done of all, and
 which one runs the longest. Ninja's own lines are swallowed; what compilers and failed steps say is
