@@ -23,6 +23,24 @@ function(gradverify_join target)
     set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${folder})
 endfunction()
 
+# gradverify_unit_tests(<executable>): it holds tests of single files, which take the harness and the
+# generators alone. Where another build has it, that one is run (GRADVERIFY_UNIT_TESTS_FROM).
+function(gradverify_unit_tests executable)
+    if(GRADVERIFY_UNIT_TESTS_FROM)
+        set_target_properties(${executable} PROPERTIES EXCLUDE_FROM_ALL ON
+            GRADVERIFY_RUN_INSTEAD ${GRADVERIFY_UNIT_TESTS_FROM}/${executable})
+    endif()
+endfunction()
+
+# What a test of an executable runs.
+function(gradverify_command_of variable executable)
+    get_target_property(command ${executable} GRADVERIFY_RUN_INSTEAD)
+    if(NOT command)
+        set(command ${executable})
+    endif()
+    set(${variable} ${command} PARENT_SCOPE)
+endfunction()
+
 # gradverify_tests(<executable> <file_test.cpp>... [ALONE <file_test.cpp>...]): adds the folder's tests
 # to an executable of doctest's, and each file to ctest, where it fails if it holds no test. A test's
 # name is its path: harness/workers/pool. Those behind ALONE are never compiled with the others.
@@ -30,6 +48,7 @@ function(gradverify_tests executable)
     if(NOT GRADVERIFY_BUILD_TESTS)
         return()
     endif()
+    gradverify_command_of(command ${executable})
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" ALONE)
     set(joined ${arg_UNPARSED_ARGUMENTS})
     list(TRANSFORM joined PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
@@ -39,7 +58,7 @@ function(gradverify_tests executable)
         target_sources(${executable} PRIVATE ${path})
         cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
         string(REGEX REPLACE "_test\\.cpp$" "" name ${name})
-        add_test(NAME ${name} COMMAND ${executable} "--source-file=*/${name}_test.cpp")
+        add_test(NAME ${name} COMMAND ${command} "--source-file=*/${name}_test.cpp")
         set_tests_properties(${name} PROPERTIES LABELS ${executable}
             FAIL_REGULAR_EXPRESSION "test cases: +0 ")
     endforeach()
