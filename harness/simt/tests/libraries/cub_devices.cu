@@ -7,7 +7,7 @@
 #include <cub/cub.cuh>
 #include <cuda/std/functional>
 
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 namespace {
 

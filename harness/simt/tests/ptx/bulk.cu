@@ -3,8 +3,8 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "harness/simt/tests/constructs/async.hpp"
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/async.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 namespace {
 

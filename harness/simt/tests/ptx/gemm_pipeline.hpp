@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "harness/simt/tests/constructs/async.hpp"
+#include "harness/simt/tests/async.hpp"
 #include "harness/simt/tests/tensor_maps.hpp"
 
 // Compiled for sm_90a alone, and by the CPU device.

@@ -5,7 +5,7 @@
 
 #include <bit>
 
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TMA, mbarriers and wgmma together, in a block and in pairs of blocks, and bulk copies between the
 // blocks of a cluster.
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 #include "harness/simt/tests/ptx/gemm_pipeline.hpp"
 
 namespace {

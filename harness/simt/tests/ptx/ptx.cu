@@ -4,7 +4,7 @@
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 namespace {
 

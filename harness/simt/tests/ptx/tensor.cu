@@ -4,8 +4,8 @@
 #include <cuda.h>
 #include <cuda_fp16.h>
 
-#include "harness/simt/tests/constructs/async.hpp"
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/async.hpp"
+#include "harness/simt/tests/construct.hpp"
 #include "harness/simt/tests/tensor_maps.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 
 #include <bit>
 
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 // Compiled for sm_90a alone, and by the CPU device.
 #if !defined(__NVCC__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)

@@ -2,7 +2,7 @@
 // Products of a warpgroup (wgmma) whose asynchrony is wrong: each kernel lacks one thing.
 #include <cuda_runtime.h>
 
-#include "harness/simt/tests/constructs/async.hpp"
+#include "harness/simt/tests/async.hpp"
 #include "harness/simt/tests/launcher.hpp"
 
 // Compiled for sm_90a alone, and by the CPU device.

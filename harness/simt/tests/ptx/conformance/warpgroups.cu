@@ -5,8 +5,8 @@
 #include <cuda_fp16.h>
 
 #include "harness/simt/include/gradverify_simt/narrow_float.hpp"
-#include "harness/simt/tests/conformance/forms.hpp"
-#include "harness/simt/tests/constructs/async.hpp"
+#include "harness/simt/tests/async.hpp"
+#include "harness/simt/tests/ptx/conformance/forms.hpp"
 
 namespace conformance {
 namespace {

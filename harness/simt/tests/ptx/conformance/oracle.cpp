@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/simt/tests/conformance/oracle.hpp"
+#include "harness/simt/tests/ptx/conformance/oracle.hpp"
 
 #include <mpfr.h>
 

@@ -7,8 +7,8 @@
 
 #include <cstring>
 
-#include "harness/simt/tests/conformance/forms.hpp"
-#include "harness/simt/tests/constructs/async.hpp"
+#include "harness/simt/tests/async.hpp"
+#include "harness/simt/tests/ptx/conformance/forms.hpp"
 
 #ifdef __CUDACC__
 namespace conformance {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the blocks of a cluster of four do together: each hands numbers of its lanes to its
 // neighbour, or to all. Fences stand where a hand-over needs them.
-#include "harness/simt/tests/conformance/blocks.hpp"
+#include "harness/simt/tests/ptx/conformance/blocks.hpp"
 #include "harness/simt/tests/tensor_maps.hpp"
 
 namespace conformance {

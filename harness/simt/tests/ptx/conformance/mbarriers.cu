@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mbarrier objects, one for each lane: which phases have ended after each instruction, and what is
 // pending. A state's own bits are opaque.
-#include "harness/simt/tests/conformance/blocks.hpp"
+#include "harness/simt/tests/ptx/conformance/blocks.hpp"
 
 namespace conformance {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "harness/simt/include/gradverify_simt/narrow_float.hpp"
-#include "harness/simt/tests/conformance/blocks.hpp"
+#include "harness/simt/tests/ptx/conformance/blocks.hpp"
 
 namespace conformance {
 namespace {

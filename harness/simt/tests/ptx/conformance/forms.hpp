@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/simt/tests/conformance/oracle.hpp"
+#include "harness/simt/tests/ptx/conformance/oracle.hpp"
 
 namespace conformance {
 

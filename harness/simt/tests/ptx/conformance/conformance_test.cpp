@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "harness/simt/simt.hpp"
-#include "harness/simt/tests/conformance/forms.hpp"
+#include "harness/simt/tests/ptx/conformance/forms.hpp"
 
 namespace conformance {
 namespace {

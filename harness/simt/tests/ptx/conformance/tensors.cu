@@ -2,7 +2,7 @@
 // Tensor copies: boxes of each rank, type and swizzle that lie inside of their tensor, partly or
 // wholly outside, as the operands say; their model counts elements one by one.
 #include "harness/simt/include/gradverify_simt/narrow_float.hpp"
-#include "harness/simt/tests/conformance/blocks.hpp"
+#include "harness/simt/tests/ptx/conformance/blocks.hpp"
 #include "harness/simt/tests/tensor_maps.hpp"
 
 namespace conformance {

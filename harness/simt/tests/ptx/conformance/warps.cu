@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a warp's lanes do together, on each lane's own operands: shuffles, votes, matches,
 // reductions and the products of mma.sync, of small integers, whose sums are exact in every order.
-#include "harness/simt/tests/conformance/blocks.hpp"
+#include "harness/simt/tests/ptx/conformance/blocks.hpp"
 
 namespace conformance {
 namespace {
