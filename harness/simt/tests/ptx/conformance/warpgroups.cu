@@ -11,7 +11,7 @@
 namespace conformance {
 namespace {
 
-constexpr u32 threads = 128;
+constexpr u32 threads = 128, most_registers = 64;
 
 // Of -1, 0, 1 each type has these bits; integers have all their values.
 template <u32 bytes, u32 one, u32 minus_one>
@@ -30,15 +30,15 @@ struct Integer {
     }
     __host__ __device__ static u32 bits(int number) { return static_cast<u32>(number) & 0xff; }
 };
-using f16 = Float<2, 0x3c00, 0xbc00>;
-using bf16 = Float<2, 0x3f80, 0xbf80>;
-using tf32 = Float<4, 0x3f800000, 0xbf800000>;
-using e4m3 = Float<1, 0x38, 0xb8>;
-using e5m2 = Float<1, 0x3c, 0xbc>;
-using s8 = Integer<true>;
-using u8_ = Integer<false>;
+using of_f16 = Float<2, 0x3c00, 0xbc00>;
+using of_bf16 = Float<2, 0x3f80, 0xbf80>;
+using of_tf32 = Float<4, 0x3f800000, 0xbf800000>;
+using of_e4m3 = Float<1, 0x38, 0xb8>;
+using of_e5m2 = Float<1, 0x3c, 0xbc>;
+using of_s8 = Integer<true>;
+using of_u8 = Integer<false>;
 /// Sums of one type: how many a register holds, and their bits.
-struct f32_sums {
+struct sums_f32 {
     static constexpr u32 in_register = 1;
     __host__ __device__ static u32 bits(int number) {
         const float value = static_cast<float>(number);
@@ -47,11 +47,11 @@ struct f32_sums {
         return bits;
     }
 };
-struct s32_sums {
+struct sums_s32 {
     static constexpr u32 in_register = 1;
     __host__ __device__ static u32 bits(int number) { return static_cast<u32>(number); }
 };
-struct f16_sums {
+struct sums_f16 {
     static constexpr u32 in_register = 2;
     __host__ __device__ static u32 bits(int number) {
         return __half_as_ushort(__int2half_rn(number));
@@ -108,7 +108,7 @@ __global__ __launch_bounds__(threads, 1) void apply_to_warpgroups(u64* results, 
     __shared__ __align__(1024) unsigned char a[64 * 32], b[n * 32];
     put<A, Form::a_is_transposed>(a, blockIdx.x, 0, 64);
     put<B, Form::b_is_transposed>(b, blockIdx.x, 1, n);
-    u32 d[registers], of_a[4];
+    u32 d[most_registers], of_a[4];
     for (u32 r = 0; r < registers; ++r) {
         const At at = at_register(threadIdx.x, r, D::in_register);
         d[r] = D::bits(sum_before(blockIdx.x, at.row, at.column));
@@ -136,14 +136,9 @@ __global__ __launch_bounds__(threads, 1) void apply_to_warpgroups(u64* results, 
 }
 
 std::vector<u64> run_threads(u32 count, void (*kernel)(u64*, u32)) {
-    u64* out = nullptr;
-    std::vector<u64> results(count);
-    check(cudaMalloc(&out, count * sizeof(u64)));
+    const Array<u64> out(static_cast<int>(count));
     kernel<<<(count + threads - 1) / threads, threads>>>(out, count);
-    check(cudaGetLastError());
-    check(cudaMemcpy(results.data(), out, count * sizeof(u64), cudaMemcpyDeviceToHost));
-    check(cudaFree(out));
-    return results;
+    return out.host();
 }
 template <class Form>
 std::vector<u64> run_warpgroups(const std::vector<Operands>& operands) {
@@ -178,128 +173,97 @@ std::vector<u64> want_of_warpgroups(const std::vector<Operands>& operands) {
 }
 
 // clang-format off
-#define WGMMA_FORM(TEXT, WHAT, N, TD, TA, TB, TRANSPOSES_A, TRANSPOSES_B, SIGN, ...) \
-    struct FORM_NAME(Form, __LINE__) { \
+#define WGMMA_FORM(...) WGMMA_NUMBERED(__COUNTER__, __VA_ARGS__)
+#define WGMMA_NUMBERED(N, TEXT, WHAT, COLUMNS, TD, TA, TB, TRANSPOSES_A, TRANSPOSES_B, SIGN, ...) \
+    struct FORM_NAME(Form, N) { \
         using A = TA; using B = TB; using D = TD; \
-        static constexpr u32 n = N; \
+        static constexpr u32 n = COLUMNS; \
         static constexpr bool a_is_transposed = TRANSPOSES_A, b_is_transposed = TRANSPOSES_B; \
         static constexpr int sign = SIGN; \
         static __device__ void apply([[maybe_unused]] u32* d, [[maybe_unused]] const u32* r, [[maybe_unused]] u64 a, [[maybe_unused]] u64 b, [[maybe_unused]] int adds) { \
-            PTX_90A("{.reg .pred p; setp.ne.b32 p, " __VA_ARGS__); \
+            PTX_90A("{.reg .pred p; setp.ne.b32 p, %64, 0; " __VA_ARGS__, "l"(a), "l"(b), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])); \
         } \
     }; \
-    [[maybe_unused]] const bool FORM_NAME(is_added_, __LINE__) = ::conformance::add( \
-        GRADVERIFY_UNIT_DEVICE, {TEXT WHAT, "lll", 64, &run_warpgroups<FORM_NAME(Form, __LINE__)>, nullptr, true, \
-                                 ::conformance::Needs::sm_90a, &want_of_warpgroups<FORM_NAME(Form, __LINE__)>});
-#define D4 "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-#define D8 "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7])
-// D has so many registers; A is in shared memory or in registers.
-#define FROM_SHARED_8(TEXT, END) "%10, 0; " TEXT " " SUMS_8 ", %8, %9, p" END ";}" : D8 : "l"(a), "l"(b), "r"(adds)
-#define FROM_SHARED_4(TEXT, END) "%6, 0; " TEXT " " SUMS_4 ", %4, %5, p" END ";}" : D4 : "l"(a), "l"(b), "r"(adds)
-#define FROM_REGISTERS_8(TEXT, END) "%13, 0; " TEXT " " SUMS_8 ", {%8, %9, %10, %11}, %12, p" END ";}" : D8 : "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(b), "r"(adds)
-#define FROM_REGISTERS_4(TEXT, END) "%9, 0; " TEXT " " SUMS_4 ", {%4, %5, %6, %7}, %8, p" END ";}" : D4 : "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(b), "r"(adds)
-#define SUMS_8 "{%0, %1, %2, %3, %4, %5, %6, %7}"
-#define SUMS_4 "{%0, %1, %2, %3}"
+    [[maybe_unused]] const bool FORM_NAME(is_added_, N) = ::conformance::add( \
+        GRADVERIFY_UNIT_DEVICE, {TEXT WHAT, "lll", 64, &run_warpgroups<FORM_NAME(Form, N)>, nullptr, true, \
+                                 ::conformance::Needs::sm_90a, &want_of_warpgroups<FORM_NAME(Form, N)>});
+// Each statement has all operands: D's registers, `adds`, the descriptors, and A's registers.
+#define D_AND_ADDS \
+    "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), \
+    "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), \
+    "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), \
+    "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), \
+    "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), \
+    "+r"(d[40]), "+r"(d[41]), "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), \
+    "+r"(d[48]), "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]), \
+    "+r"(d[56]), "+r"(d[57]), "+r"(d[58]), "+r"(d[59]), "+r"(d[60]), "+r"(d[61]), "+r"(d[62]), "+r"(d[63]) : "r"(adds)
+#define FROM_SHARED(TEXT, SUMS, END) TEXT " {" SUMS "}, %65, %66, p" END ";}" : D_AND_ADDS
+#define FROM_REGISTERS(TEXT, SUMS, END) TEXT " {" SUMS "}, {%67, %68, %69, %70}, %66, p" END ";}" : D_AND_ADDS
+// The registers of sums in the text: fewer than ten, or TENS_t and u more, MORE_u(t).
+#define SUMS_4 "%0, %1, %2, %3"
+#define SUMS_8 SUMS_4 ", %4, %5, %6, %7"
+#define MORE_2(T) ", %" #T "0, %" #T "1"
+#define MORE_4(T) MORE_2(T) ", %" #T "2, %" #T "3"
+#define MORE_6(T) MORE_4(T) ", %" #T "4, %" #T "5"
+#define MORE_8(T) MORE_6(T) ", %" #T "6, %" #T "7"
+#define TEN(T) MORE_8(T) ", %" #T "8, %" #T "9"
+#define TENS_1 SUMS_8 ", %8, %9"
+#define TENS_2 TENS_1 TEN(1)
+#define TENS_3 TENS_2 TEN(2)
+#define TENS_4 TENS_3 TEN(3)
+#define TENS_5 TENS_4 TEN(4)
+#define TENS_6 TENS_5 TEN(5)
 #define OPCODE(SHAPE, D, A, B) "wgmma.mma_async.sync.aligned." SHAPE "." D "." A "." B
-#define OF_TYPES(COUNT, SHAPE, D, TD, A, TA, B, TB, END) \
-    WGMMA_FORM(OPCODE(SHAPE, D, A, B), "", 16, TD, TA, TB, false, false, 1, FROM_SHARED_##COUNT(OPCODE(SHAPE, D, A, B), END))
-#define OF_REGISTERS(COUNT, SHAPE, D, TD, A, TA, B, TB, END) \
-    WGMMA_FORM(OPCODE(SHAPE, D, A, B), " a in registers", 16, TD, TA, TB, false, false, 1, FROM_REGISTERS_##COUNT(OPCODE(SHAPE, D, A, B), END))
-#define TRANSPOSED(COUNT, SHAPE, D, TD, A, TA, X, Y, END) \
-    WGMMA_FORM(OPCODE(SHAPE, D, A, A), END, 16, TD, TA, TA, X, Y, 1, FROM_SHARED_##COUNT(OPCODE(SHAPE, D, A, A), END))
-#define SIGNED(SIGN, END) \
-    WGMMA_FORM(OPCODE("m64n16k16", "f32", "f16", "f16"), END, 16, f32_sums, f16, f16, false, false, SIGN, FROM_SHARED_8(OPCODE("m64n16k16", "f32", "f16", "f16"), END))
-OF_TYPES(8, "m64n16k16", "f32", f32_sums, "f16", f16, "f16", f16, ", 1, 1, 0, 0")
-OF_REGISTERS(8, "m64n16k16", "f32", f32_sums, "f16", f16, "f16", f16, ", 1, 1, 0")
-OF_TYPES(4, "m64n16k16", "f16", f16_sums, "f16", f16, "f16", f16, ", 1, 1, 0, 0")
-OF_REGISTERS(4, "m64n16k16", "f16", f16_sums, "f16", f16, "f16", f16, ", 1, 1, 0")
-OF_TYPES(8, "m64n16k16", "f32", f32_sums, "bf16", bf16, "bf16", bf16, ", 1, 1, 0, 0")
-OF_REGISTERS(8, "m64n16k16", "f32", f32_sums, "bf16", bf16, "bf16", bf16, ", 1, 1, 0")
-OF_TYPES(8, "m64n16k8", "f32", f32_sums, "tf32", tf32, "tf32", tf32, ", 1, 1")
-OF_REGISTERS(8, "m64n16k8", "f32", f32_sums, "tf32", tf32, "tf32", tf32, ", 1, 1")
-OF_TYPES(8, "m64n16k32", "f32", f32_sums, "e4m3", e4m3, "e4m3", e4m3, ", 1, 1")
-OF_REGISTERS(8, "m64n16k32", "f32", f32_sums, "e4m3", e4m3, "e4m3", e4m3, ", 1, 1")
-OF_TYPES(4, "m64n16k32", "f16", f16_sums, "e4m3", e4m3, "e4m3", e4m3, ", 1, 1")
-OF_REGISTERS(4, "m64n16k32", "f16", f16_sums, "e4m3", e4m3, "e4m3", e4m3, ", 1, 1")
-OF_TYPES(8, "m64n16k32", "f32", f32_sums, "e4m3", e4m3, "e5m2", e5m2, ", 1, 1")
-OF_REGISTERS(8, "m64n16k32", "f32", f32_sums, "e4m3", e4m3, "e5m2", e5m2, ", 1, 1")
-OF_TYPES(4, "m64n16k32", "f16", f16_sums, "e4m3", e4m3, "e5m2", e5m2, ", 1, 1")
-OF_REGISTERS(4, "m64n16k32", "f16", f16_sums, "e4m3", e4m3, "e5m2", e5m2, ", 1, 1")
-OF_TYPES(8, "m64n16k32", "f32", f32_sums, "e5m2", e5m2, "e4m3", e4m3, ", 1, 1")
-OF_REGISTERS(8, "m64n16k32", "f32", f32_sums, "e5m2", e5m2, "e4m3", e4m3, ", 1, 1")
-OF_TYPES(4, "m64n16k32", "f16", f16_sums, "e5m2", e5m2, "e4m3", e4m3, ", 1, 1")
-OF_REGISTERS(4, "m64n16k32", "f16", f16_sums, "e5m2", e5m2, "e4m3", e4m3, ", 1, 1")
-OF_TYPES(8, "m64n16k32", "f32", f32_sums, "e5m2", e5m2, "e5m2", e5m2, ", 1, 1")
-OF_REGISTERS(8, "m64n16k32", "f32", f32_sums, "e5m2", e5m2, "e5m2", e5m2, ", 1, 1")
-OF_TYPES(4, "m64n16k32", "f16", f16_sums, "e5m2", e5m2, "e5m2", e5m2, ", 1, 1")
-OF_REGISTERS(4, "m64n16k32", "f16", f16_sums, "e5m2", e5m2, "e5m2", e5m2, ", 1, 1")
-OF_TYPES(8, "m64n16k32", "s32", s32_sums, "s8", s8, "s8", s8, "")
-OF_REGISTERS(8, "m64n16k32", "s32", s32_sums, "s8", s8, "s8", s8, "")
-OF_TYPES(8, "m64n16k32", "satfinite.s32", s32_sums, "s8", s8, "s8", s8, "")
-OF_REGISTERS(8, "m64n16k32", "satfinite.s32", s32_sums, "s8", s8, "s8", s8, "")
-OF_TYPES(8, "m64n16k32", "s32", s32_sums, "s8", s8, "u8", u8_, "")
-OF_REGISTERS(8, "m64n16k32", "s32", s32_sums, "s8", s8, "u8", u8_, "")
-OF_TYPES(8, "m64n16k32", "satfinite.s32", s32_sums, "s8", s8, "u8", u8_, "")
-OF_REGISTERS(8, "m64n16k32", "satfinite.s32", s32_sums, "s8", s8, "u8", u8_, "")
-OF_TYPES(8, "m64n16k32", "s32", s32_sums, "u8", u8_, "s8", s8, "")
-OF_REGISTERS(8, "m64n16k32", "s32", s32_sums, "u8", u8_, "s8", s8, "")
-OF_TYPES(8, "m64n16k32", "satfinite.s32", s32_sums, "u8", u8_, "s8", s8, "")
-OF_REGISTERS(8, "m64n16k32", "satfinite.s32", s32_sums, "u8", u8_, "s8", s8, "")
-OF_TYPES(8, "m64n16k32", "s32", s32_sums, "u8", u8_, "u8", u8_, "")
-OF_REGISTERS(8, "m64n16k32", "s32", s32_sums, "u8", u8_, "u8", u8_, "")
-OF_TYPES(8, "m64n16k32", "satfinite.s32", s32_sums, "u8", u8_, "u8", u8_, "")
-OF_REGISTERS(8, "m64n16k32", "satfinite.s32", s32_sums, "u8", u8_, "u8", u8_, "")
-// Transposes and signs are the last operands.
-TRANSPOSED(8, "m64n16k16", "f32", f32_sums, "f16", f16, true, false, ", 1, 1, 1, 0")
-TRANSPOSED(8, "m64n16k16", "f32", f32_sums, "f16", f16, false, true, ", 1, 1, 0, 1")
-TRANSPOSED(8, "m64n16k16", "f32", f32_sums, "f16", f16, true, true, ", 1, 1, 1, 1")
-TRANSPOSED(8, "m64n16k16", "f32", f32_sums, "bf16", bf16, true, false, ", 1, 1, 1, 0")
-TRANSPOSED(8, "m64n16k16", "f32", f32_sums, "bf16", bf16, false, true, ", 1, 1, 0, 1")
-TRANSPOSED(8, "m64n16k16", "f32", f32_sums, "bf16", bf16, true, true, ", 1, 1, 1, 1")
-TRANSPOSED(4, "m64n16k16", "f16", f16_sums, "f16", f16, true, true, ", 1, 1, 1, 1")
-SIGNED(-1, ", -1, 1, 0, 0")
-SIGNED(-1, ", 1, -1, 0, 0")
-SIGNED(1, ", -1, -1, 0, 0")
-#define GROUP(TEXT) \
-    WGMMA_FORM(TEXT, "", 16, f32_sums, bf16, bf16, false, false, 1, FROM_SHARED_8(OPCODE("m64n16k16", "f32", "bf16", "bf16"), ", 1, 1, 0, 0"))
-GROUP("wgmma.fence.sync.aligned")
-GROUP("wgmma.commit_group.sync.aligned")
-GROUP("wgmma.wait_group.sync.aligned")
-// Each number of columns: registers of D, where A, B and `adds` stand, and D.
-#define COLUMNS(N, SUMS, A, B, ADDS, ...) \
-    WGMMA_FORM(OPCODE("m64n" #N "k16", "f16", "f16", "f16"), "", N, f16_sums, f16, f16, false, false, 1, \
-               ADDS ", 0; " OPCODE("m64n" #N "k16", "f16", "f16", "f16") " {" SUMS "}, " A ", " B ", p, 1, 1, 0, 0;}" : __VA_ARGS__ : "l"(a), "l"(b), "r"(adds))
-COLUMNS(8, "%0, %1", "%2", "%3", "%4", "+r"(d[0]), "+r"(d[1]))
-COLUMNS(24, "%0, %1, %2, %3, %4, %5", "%6", "%7", "%8", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]))
-COLUMNS(32, "%0, %1, %2, %3, %4, %5, %6, %7", "%8", "%9", "%10", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]))
-COLUMNS(40, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9", "%10", "%11", "%12", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]))
-COLUMNS(48, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11", "%12", "%13", "%14", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]))
-COLUMNS(56, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13", "%14", "%15", "%16", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]))
-COLUMNS(64, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15", "%16", "%17", "%18", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]))
-COLUMNS(72, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17", "%18", "%19", "%20", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]))
-COLUMNS(80, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19", "%20", "%21", "%22", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]))
-COLUMNS(88, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21", "%22", "%23", "%24", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]))
-COLUMNS(96, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23", "%24", "%25", "%26", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]))
-COLUMNS(104, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25", "%26", "%27", "%28", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]))
-COLUMNS(112, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27", "%28", "%29", "%30", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]))
-COLUMNS(120, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29", "%30", "%31", "%32", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]))
-COLUMNS(128, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31", "%32", "%33", "%34", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]))
-COLUMNS(136, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33", "%34", "%35", "%36", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]))
-COLUMNS(144, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35", "%36", "%37", "%38", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]))
-COLUMNS(152, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37", "%38", "%39", "%40", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]))
-COLUMNS(160, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39", "%40", "%41", "%42", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]))
-COLUMNS(168, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41", "%42", "%43", "%44", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]))
-COLUMNS(176, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43", "%44", "%45", "%46", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), "+r"(d[42]), "+r"(d[43]))
-COLUMNS(184, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45", "%46", "%47", "%48", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]))
-COLUMNS(192, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47", "%48", "%49", "%50", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]))
-COLUMNS(200, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49", "%50", "%51", "%52", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), "+r"(d[49]))
-COLUMNS(208, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51", "%52", "%53", "%54", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), "+r"(d[49]), "+r"(d[50]), "+r"(d[51]))
-COLUMNS(216, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53", "%54", "%55", "%56", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]))
-COLUMNS(224, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55", "%56", "%57", "%58", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]))
-COLUMNS(232, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57", "%58", "%59", "%60", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]), "+r"(d[56]), "+r"(d[57]))
-COLUMNS(240, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59", "%60", "%61", "%62", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]), "+r"(d[56]), "+r"(d[57]), "+r"(d[58]), "+r"(d[59]))
-COLUMNS(248, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61", "%62", "%63", "%64", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]), "+r"(d[56]), "+r"(d[57]), "+r"(d[58]), "+r"(d[59]), "+r"(d[60]), "+r"(d[61]))
-COLUMNS(256, "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63", "%64", "%65", "%66", "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]), "+r"(d[4]), "+r"(d[5]), "+r"(d[6]), "+r"(d[7]), "+r"(d[8]), "+r"(d[9]), "+r"(d[10]), "+r"(d[11]), "+r"(d[12]), "+r"(d[13]), "+r"(d[14]), "+r"(d[15]), "+r"(d[16]), "+r"(d[17]), "+r"(d[18]), "+r"(d[19]), "+r"(d[20]), "+r"(d[21]), "+r"(d[22]), "+r"(d[23]), "+r"(d[24]), "+r"(d[25]), "+r"(d[26]), "+r"(d[27]), "+r"(d[28]), "+r"(d[29]), "+r"(d[30]), "+r"(d[31]), "+r"(d[32]), "+r"(d[33]), "+r"(d[34]), "+r"(d[35]), "+r"(d[36]), "+r"(d[37]), "+r"(d[38]), "+r"(d[39]), "+r"(d[40]), "+r"(d[41]), "+r"(d[42]), "+r"(d[43]), "+r"(d[44]), "+r"(d[45]), "+r"(d[46]), "+r"(d[47]), "+r"(d[48]), "+r"(d[49]), "+r"(d[50]), "+r"(d[51]), "+r"(d[52]), "+r"(d[53]), "+r"(d[54]), "+r"(d[55]), "+r"(d[56]), "+r"(d[57]), "+r"(d[58]), "+r"(d[59]), "+r"(d[60]), "+r"(d[61]), "+r"(d[62]), "+r"(d[63]))
+// Types, with A in shared memory and in registers. SUMS registers hold the sums.
+#define BOTH_WAYS(SHAPE, SUMS, SATURATES, D, A, B, END, END_OF_REGISTERS) \
+    WGMMA_FORM(OPCODE(SHAPE, SATURATES #D, #A, #B), "", 16, sums_##D, of_##A, of_##B, false, false, 1, FROM_SHARED(OPCODE(SHAPE, SATURATES #D, #A, #B), SUMS_##SUMS, END)) \
+    WGMMA_FORM(OPCODE(SHAPE, SATURATES #D, #A, #B), " a in registers", 16, sums_##D, of_##A, of_##B, false, false, 1, FROM_REGISTERS(OPCODE(SHAPE, SATURATES #D, #A, #B), SUMS_##SUMS, END_OF_REGISTERS))
+#define OF_16_BITS(SUMS, D, A) BOTH_WAYS("m64n16k16", SUMS, "", D, A, A, ", 1, 1, 0, 0", ", 1, 1, 0")
+#define OF_8_BITS(A, B) \
+    BOTH_WAYS("m64n16k32", 8, "", f32, A, B, ", 1, 1", ", 1, 1") BOTH_WAYS("m64n16k32", 4, "", f16, A, B, ", 1, 1", ", 1, 1")
+#define OF_INTEGERS(A, B) BOTH_WAYS("m64n16k32", 8, "", s32, A, B, "", "") BOTH_WAYS("m64n16k32", 8, "satfinite.", s32, A, B, "", "")
+OF_16_BITS(8, f32, f16)
+OF_16_BITS(4, f16, f16)
+OF_16_BITS(8, f32, bf16)
+BOTH_WAYS("m64n16k8", 8, "", f32, tf32, tf32, ", 1, 1", ", 1, 1")
+OF_8_BITS(e4m3, e4m3)
+OF_8_BITS(e4m3, e5m2)
+OF_8_BITS(e5m2, e4m3)
+OF_8_BITS(e5m2, e5m2)
+OF_INTEGERS(s8, s8)
+OF_INTEGERS(s8, u8)
+OF_INTEGERS(u8, s8)
+OF_INTEGERS(u8, u8)
+// Signs of A and B and their transposes are the last operands.
+#define OF_HALVES(SUMS, D, A, X, Y, SIGN, END) \
+    WGMMA_FORM(OPCODE("m64n16k16", #D, #A, #A), END, 16, sums_##D, of_##A, of_##A, X, Y, SIGN, FROM_SHARED(OPCODE("m64n16k16", #D, #A, #A), SUMS_##SUMS, END))
+#define TRANSPOSED(A) \
+    OF_HALVES(8, f32, A, true, false, 1, ", 1, 1, 1, 0") OF_HALVES(8, f32, A, false, true, 1, ", 1, 1, 0, 1") OF_HALVES(8, f32, A, true, true, 1, ", 1, 1, 1, 1")
+TRANSPOSED(f16)
+TRANSPOSED(bf16)
+OF_HALVES(4, f16, f16, true, true, 1, ", 1, 1, 1, 1")
+OF_HALVES(8, f32, f16, false, false, -1, ", -1, 1, 0, 0")
+OF_HALVES(8, f32, f16, false, false, -1, ", 1, -1, 0, 0")
+OF_HALVES(8, f32, f16, false, false, 1, ", -1, -1, 0, 0")
+#define GROUP(TEXT, ...) \
+    WGMMA_FORM(TEXT, "", 16, sums_f32, of_bf16, of_bf16, false, false, 1, FROM_SHARED(OPCODE("m64n16k16", "f32", "bf16", "bf16"), SUMS_8, ", 1, 1, 0, 0"))
+EACH(GROUP, (), "wgmma.fence.sync.aligned", "wgmma.commit_group.sync.aligned", "wgmma.wait_group.sync.aligned")
+// Each number of columns, four of which a register holds the sums of.
+#define COLUMNS(N, SUMS) \
+    WGMMA_FORM(OPCODE("m64n" #N "k16", "f16", "f16", "f16"), "", N, sums_f16, of_f16, of_f16, false, false, 1, FROM_SHARED(OPCODE("m64n" #N "k16", "f16", "f16", "f16"), SUMS, ", 1, 1, 0, 0"))
+#define COLUMNS_OF_TEN(T, N0, N2, N4, N6, N8) \
+    COLUMNS(N0, TENS_##T) COLUMNS(N2, TENS_##T MORE_2(T)) COLUMNS(N4, TENS_##T MORE_4(T)) COLUMNS(N6, TENS_##T MORE_6(T)) COLUMNS(N8, TENS_##T MORE_8(T))
+COLUMNS(8, "%0, %1")
+COLUMNS(24, SUMS_4 ", %4, %5")
+COLUMNS(32, SUMS_8)
+COLUMNS_OF_TEN(1, 40, 48, 56, 64, 72)
+COLUMNS_OF_TEN(2, 80, 88, 96, 104, 112)
+COLUMNS_OF_TEN(3, 120, 128, 136, 144, 152)
+COLUMNS_OF_TEN(4, 160, 168, 176, 184, 192)
+COLUMNS_OF_TEN(5, 200, 208, 216, 224, 232)
+COLUMNS(240, TENS_6)
+COLUMNS(248, TENS_6 MORE_2(6))
+COLUMNS(256, TENS_6 MORE_4(6))
 
 /// Registers are handed back and taken again.
 template <class Form>
@@ -318,11 +282,11 @@ std::vector<u64> want_of_registers(const std::vector<Operands>& operands) {
     return want;
 }
 #define REGISTERS(TEXT, ...) \
-    struct FORM_NAME(Form, __LINE__) { \
+    struct FORM_NAME(Registers, __LINE__) { \
         static __device__ void apply() { PTX_90A(__VA_ARGS__ ::: "memory"); } \
     }; \
-    [[maybe_unused]] const bool FORM_NAME(is_added_, __LINE__) = ::conformance::add( \
-        GRADVERIFY_UNIT_DEVICE, {TEXT, "lll", 64, &run_registers<FORM_NAME(Form, __LINE__)>, nullptr, true, \
+    [[maybe_unused]] const bool FORM_NAME(registers_are_added_, __LINE__) = ::conformance::add( \
+        GRADVERIFY_UNIT_DEVICE, {TEXT, "lll", 64, &run_registers<FORM_NAME(Registers, __LINE__)>, nullptr, true, \
                                  ::conformance::Needs::sm_90a, &want_of_registers});
 REGISTERS("setmaxnreg.dec.sync.aligned.u32", "setmaxnreg.dec.sync.aligned.u32 40;")
 REGISTERS("setmaxnreg.inc.sync.aligned.u32", "setmaxnreg.dec.sync.aligned.u32 24; setmaxnreg.inc.sync.aligned.u32 40;")
