@@ -35,7 +35,7 @@ std::string Executor::who_waits() const {
         out << "; " << ranks.size() << (ranks.size() == 1 ? " waits " : " wait ") << place << ": ";
         for (std::size_t i = 0; i < ranks.size() && i < threads_shown; ++i) {
             if (i > 0) out << ", ";
-            out << text_of(by_rank_[ranks[i]].index);
+            out << text_of(thread_order_.index_of(ranks[i]));
         }
         if (ranks.size() > threads_shown) out << " ...";
     }
@@ -44,7 +44,7 @@ std::string Executor::who_waits() const {
 }
 
 [[gnu::noinline]] void Executor::record_deadlock() {
-    fail(cudaErrorLaunchTimeout, launch_text() + ": deadlock in block " +
+    fail(cudaErrorLaunchTimeout, launch_.text() + ": deadlock in block " +
                                      text_of(unit::state.block_index) + " of " +
                                      std::to_string(threads_) + " threads" + who_waits());
 }

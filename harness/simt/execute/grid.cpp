@@ -26,12 +26,12 @@ void Executor::grid_barrier(unit::Place place) {
 
 /// Puts the running block aside.
 void Executor::park() {
-    const bool is_clustered = cluster_size_ > 1;
+    const bool is_clustered = cluster_.size > 1;
     // Blocks of a cluster have their own.
     if (!is_clustered) BlockWork::leave_running();
     auto block = std::make_unique<ParkedBlock>(
         ParkedBlock{*this, unit::state.block_index, unit::state.cluster_rank, unit::state.next,
-                    is_clustered ? SavedShared() : shared().save()});
+                    is_clustered ? SavedShared() : cluster_.shared().save()});
     if (watching != nullptr && is_clustered) watching->leave_cluster_block();
     fiber_of_.fill(nullptr);
     barrier_arrived_ = 0;
@@ -46,19 +46,19 @@ void Executor::park() {
 }
 
 void Executor::put_back(const ParkedBlock& block) {
-    static_cast<BlockThreads&>(*this) = block.threads;
+    static_cast<Block&>(*this) = block.threads;
     unit::state.block_index = block.index;
     unit::state.next = block.next;
     unit::state.fast_end = nullptr;
-    table_order_ = Order::random_threads;  // another block's may have been drawn since
+    thread_order_.forget();  // another block's may have been drawn since
     spin_block_ = 0;
     unit::state.cluster_rank = block.rank;
-    enter_block();
-    if (cluster_size_ > 1) {
+    cluster_.enter_block();
+    if (cluster_.size > 1) {
         if (watching != nullptr) watching->resume_cluster_block();
         return release_cluster_waiting();
     }
-    shared().restore(block.shared);
+    cluster_.shared().restore(block.shared);
     if (watching != nullptr) watching->resume_block();
     if (std::exchange(at_grid_barrier_, false)) release_barrier();
 }
@@ -67,11 +67,11 @@ void Executor::put_back(const ParkedBlock& block) {
 bool Executor::resume_block() {
     if (spinning_blocks_.empty()) {
         if (waiting_blocks_.empty()) return false;
-        if (cluster_size_ > 1) {
+        if (cluster_.size > 1) {
             record_cluster_deadlock();
             abandon_launch();
         }
-        if (waiting_blocks_.size() < blocks_) {
+        if (waiting_blocks_.size() < launch_.blocks) {
             record_grid_deadlock();
             abandon_launch();
         }
@@ -89,7 +89,7 @@ bool Executor::resume_block() {
 
 void Executor::put_next_back() {
     auto next = spinning_blocks_.begin();
-    if (cluster_size_ > 1) {
+    if (cluster_.size > 1) {
         next = std::ranges::find_if(spinning_blocks_,
                                     [&](const auto& block) { return can_go_on(*block); });
         if (next == spinning_blocks_.end()) next = spinning_blocks_.begin();
@@ -118,10 +118,10 @@ void Executor::leave_block() {
 
 [[gnu::noinline]] void Executor::record_grid_deadlock() {
     fail(cudaErrorLaunchFailure,
-         "deadlock: " + std::to_string(waiting_blocks_.size()) + " of " + std::to_string(blocks_) +
-             " blocks wait at the grid barrier of " +
+         "deadlock: " + std::to_string(waiting_blocks_.size()) + " of " +
+             std::to_string(launch_.blocks) + " blocks wait at the grid barrier of " +
              short_place(grid_barrier_place_.file, grid_barrier_place_.line) +
-             ", and the others have ended; " + launch_text());
+             ", and the others have ended; " + launch_.text());
 }
 
 // Frees nothing, as a signal handler may call it; the next launch forgets the blocks.

@@ -116,7 +116,7 @@ bool Executor::thread_returned() {
     Fiber& from = *current_;
     Fiber* to = &main_;
     if (fast_ || live_ == 0) {
-        if (cluster_size_ > 1) [[unlikely]]
+        if (cluster_.size > 1) [[unlikely]]
             end_cluster_block();
         if (next_block()) {
             state.thread = *state.next++;
@@ -160,7 +160,7 @@ void Executor::thread_exited() {
     if (barrier_arrived_ > 0 && barrier_arrived_ == live_ && !at_grid_barrier_) release_barrier();
     for (NamedBarrier& barrier : named_barriers_)
         if (barrier.is_of_block && barrier.arrived == live_) release_named_barrier(barrier);
-    if (std::exchange(cluster_arrival_[rank], 0) == cluster_phase_) --cluster_arrived_;
+    if (std::exchange(cluster_arrival_[rank], 0) == cluster_.phase) --cluster_.arrived;
     leave_cluster_early(1);
 }
 
@@ -223,7 +223,7 @@ bool Executor::suspend(std::uintptr_t key, std::string (*text)(std::uintptr_t), 
     return is_woken;
 }
 
-void BlockThreads::wake(std::uintptr_t key) {
+void Block::wake(std::uintptr_t key) {
     std::erase_if(suspended_, [&](const SuspendedThread& thread) {
         if (thread.key != key) return false;
         *thread.is_woken = true;
@@ -234,8 +234,8 @@ void BlockThreads::wake(std::uintptr_t key) {
 
 void Executor::wake(std::uintptr_t key) {
     thread_got_on();
-    BlockThreads::wake(key);
-    if (cluster_size_ > 1)
+    Block::wake(key);
+    if (cluster_.size > 1)
         for (const auto& block : spinning_blocks_) block->threads.wake(key);
 }
 
@@ -337,12 +337,12 @@ void Executor::yield() {
     unit::State& state = unit::state;
     if (!state.in_kernel) return;
     // The count of atomics is over all threads: only the thread that was here last time may spin.
-    if (spin_block_ != blocks_begun_ || spin_rank_ != state.thread.rank) {
-        spin_block_ = blocks_begun_;
+    if (spin_block_ != launch_.begun || spin_rank_ != state.thread.rank) {
+        spin_block_ = launch_.begun;
         spin_rank_ = state.thread.rank;
         return;
     }
-    if (fast_) leave_fast_mode(launch_place_);
+    if (fast_) leave_fast_mode(launch_.place);
     // Without another thread, what this one waits for may be asynchronous.
     const bool others =
         !ready_.is_empty() || state.next < order_end_ || (!suspended_.empty() && go_on());
@@ -350,9 +350,9 @@ void Executor::yield() {
     // Once round the block, it is another block's turn.
     const bool is_round = !others || yields_without_progress_ % (live_ + 1) == live_;
     if (is_round) BlockWork::complete_one_running();
-    const bool in_cluster = cluster_size_ > 1;
+    const bool in_cluster = cluster_.size > 1;
     const bool others_begin =
-        in_cluster ? blocks_begun_ % cluster_size_ != 0 : blocks_begun_ < blocks_;
+        in_cluster ? launch_.begun % cluster_.size != 0 : launch_.begun < launch_.blocks;
     const bool other_blocks = others_begin || !spinning_blocks_.empty();
     if ((state.is_cooperative || in_cluster) && is_round && other_blocks) {
         if (++yields_of_grid_ <= parkings_until_stuck) {
@@ -368,7 +368,7 @@ void Executor::yield() {
               state.is_cooperative || in_cluster
                   ? ""
                   : "; to wait for another block needs a cooperative launch"},
-             launch_place_);
+             launch_.place);
     }
     if (others) give_way();
 }
@@ -376,7 +376,7 @@ void Executor::yield() {
 Fiber& Executor::take_first_ready() { return take_ready(); }
 
 void Executor::give_way() {
-    if (fast_) leave_fast_mode(launch_place_);
+    if (fast_) leave_fast_mode(launch_.place);
     const bool starts_another = unit::state.next < order_end_;
     if (!starts_another && ready_.is_empty()) return;
     const unsigned yielding = running_;

@@ -3,12 +3,10 @@
 #pragma once
 #pragma GCC system_header
 
+// clang-format off
 enum cudaDataType_t {
-    CUDA_R_32F = 0,
-    CUDA_R_64F = 1,
-    CUDA_R_16F = 2,
-    CUDA_R_8I = 3,
-    CUDA_R_32I = 10,
+    CUDA_R_32F = 0, CUDA_R_64F = 1, CUDA_R_16F = 2, CUDA_R_8I = 3, CUDA_R_32I = 10,
     CUDA_R_16BF = 14,
 };
+// clang-format on
 using cudaDataType = cudaDataType_t;

@@ -2,8 +2,10 @@
 // Each operation and type of cp.reduce.async.bulk, by those of atom.
 #include "harness/simt/ptx/bulk_reductions.hpp"
 
+#include <array>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "gradverify_simt/ptx/floats.hpp"
 
@@ -48,61 +50,32 @@ constexpr bool is_served(BulkOperation operation) {
 }
 
 template <class T, BulkOperation operation>
-const BulkReduction* one() {
-    if constexpr (is_served<T>(operation)) {
-        static constexpr BulkReduction reduction{&apply<T, operation>};
-        return &reduction;
-    }
+constexpr BulkReduction reduction{&apply<T, operation>};
+template <class T, BulkOperation operation>
+constexpr const BulkReduction* one() {
+    if constexpr (is_served<T>(operation)) return &reduction<T, operation>;
     return nullptr;
 }
 
+constexpr std::size_t operations = 8;
+using Row = std::array<const BulkReduction*, operations>;
+/// Of one type, by the number of a BulkOperation.
 template <class T>
-const BulkReduction* of_type(BulkOperation operation) {
-    switch (operation) {
-        case BulkOperation::add:
-            return one<T, BulkOperation::add>();
-        case BulkOperation::min:
-            return one<T, BulkOperation::min>();
-        case BulkOperation::max:
-            return one<T, BulkOperation::max>();
-        case BulkOperation::and_:
-            return one<T, BulkOperation::and_>();
-        case BulkOperation::or_:
-            return one<T, BulkOperation::or_>();
-        case BulkOperation::xor_:
-            return one<T, BulkOperation::xor_>();
-        case BulkOperation::inc:
-            return one<T, BulkOperation::inc>();
-        case BulkOperation::dec:
-            return one<T, BulkOperation::dec>();
-    }
-    return nullptr;
-}
+constexpr Row row = []<std::size_t... i>(std::index_sequence<i...>) {
+    return Row{one<T, static_cast<BulkOperation>(i)>()...};
+}(std::make_index_sequence<operations>());
+static_assert(static_cast<std::size_t>(BulkOperation::dec) + 1 == operations);
+
+/// By the number of a BulkType.
+constexpr const Row* rows[] = {&row<ptx::u32>, &row<ptx::s32>, &row<ptx::u64>, &row<ptx::s64>,
+                               &row<ptx::u32>, &row<ptx::u64>, &row<ptx::f16>, &row<ptx::bf16>,
+                               &row<ptx::f32>, &row<ptx::f64>};
+static_assert(static_cast<std::size_t>(BulkType::f64) + 1 == std::size(rows));
 
 }  // namespace
 
 const BulkReduction* bulk_reduction(BulkOperation operation, BulkType type) {
-    switch (type) {
-        case BulkType::u32:
-        case BulkType::b32:
-            return of_type<ptx::u32>(operation);
-        case BulkType::s32:
-            return of_type<ptx::s32>(operation);
-        case BulkType::u64:
-        case BulkType::b64:
-            return of_type<ptx::u64>(operation);
-        case BulkType::s64:
-            return of_type<ptx::s64>(operation);
-        case BulkType::f16:
-            return of_type<ptx::f16>(operation);
-        case BulkType::bf16:
-            return of_type<ptx::bf16>(operation);
-        case BulkType::f32:
-            return of_type<ptx::f32>(operation);
-        case BulkType::f64:
-            return of_type<ptx::f64>(operation);
-    }
-    return nullptr;
+    return rows[static_cast<std::size_t>(type)]->at(static_cast<std::size_t>(operation));
 }
 
 }  // namespace gradverify::simt

@@ -1,35 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of matrices in registers and in shared memory: how many bits each has, and the value
-// of its bits.
+// The elements of matrices in registers and in shared memory: how many bits each has, the value of
+// its bits, and accumulators.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <limits>
 #include <type_traits>
 
 #include "gradverify_simt/forced.hpp"
 
 namespace gradverify::simt::ptx {
 
+/// By the number of a MatrixElement.
 inline int bits_of(MatrixElement element) {
-    switch (element) {
-        case MatrixElement::f64:
-            return 64;
-        case MatrixElement::tf32:
-        case MatrixElement::f32:
-        case MatrixElement::s32:
-            return 32;
-        case MatrixElement::f16:
-        case MatrixElement::bf16:
-            return 16;
-        case MatrixElement::s4:
-        case MatrixElement::u4:
-            return 4;
-        case MatrixElement::b1:
-            return 1;
-        default:
-            return 8;
-    }
+    constexpr int bits[] = {16, 16, 32, 64, 8, 8, 4, 4, 1, 8, 8, 32, 32};
+    static_assert(std::size(bits) == static_cast<std::size_t>(MatrixElement::s32) + 1);
+    return bits[static_cast<std::size_t>(element)];
 }
 
 /// A signed number of the lower bits.
@@ -67,6 +57,38 @@ inline std::uint64_t element_of(const void* registers, int bits, int at) {
     const std::uint32_t one = static_cast<const std::uint32_t*>(registers)[first / 32];
     const std::uint32_t mask = bits == 32 ? ~0u : (1u << bits) - 1u;
     return one >> first % 32 & mask;
+}
+
+/// Accumulator `i` in registers: a half, a float, a double or an integer, whose sum is a T.
+template <class T>
+T accumulator(MatrixElement element, const void* registers, int i) {
+    if constexpr (std::is_same_v<T, float>) {
+        if (element == MatrixElement::f16)
+            return factor<float>(element, element_of(registers, 16, i));
+        return std::bit_cast<float>(static_cast<std::uint32_t>(element_of(registers, 32, i)));
+    } else if constexpr (std::is_same_v<T, double>) {
+        return std::bit_cast<double>(element_of(registers, 64, i));
+    } else {
+        return static_cast<std::int32_t>(element_of(registers, 32, i));
+    }
+}
+/// A half is rounded once; integers wrap or saturate.
+template <class T>
+void put_accumulator(MatrixElement element, void* registers, int i, T sum, bool saturates) {
+    const auto put = [&](auto bits) {
+        std::memcpy(static_cast<char*>(registers) + static_cast<std::size_t>(i) * sizeof bits,
+                    &bits, sizeof bits);
+    };
+    if constexpr (std::is_same_v<T, double>) {
+        put(sum);
+    } else if constexpr (std::is_same_v<T, float>) {
+        if (element == MatrixElement::f16) return put(unit::HalfFormat::from_float(sum));
+        put(result<f32, 0>(sum));
+    } else {
+        using Limits = std::numeric_limits<std::int32_t>;
+        if (saturates) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
+        put(static_cast<std::uint32_t>(sum));
+    }
 }
 
 }  // namespace gradverify::simt::ptx

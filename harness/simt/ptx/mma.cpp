@@ -4,8 +4,6 @@
 // half rounded once; integers wrap or saturate.
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <limits>
 #include <memory>
 #include <type_traits>
 
@@ -54,35 +52,6 @@ std::size_t place_of_sum(int number, int i) {
 }
 
 template <class T>
-T accumulator(const MmaForm& form, const MmaLane& lane, int i) {
-    if constexpr (std::is_same_v<T, float>)
-        if (form.c == MatrixElement::f16)
-            return factor<float>(MatrixElement::f16, element_of(lane.c, 16, i));
-    if constexpr (std::is_same_v<T, float>)
-        return std::bit_cast<float>(static_cast<std::uint32_t>(element_of(lane.c, 32, i)));
-    else if constexpr (std::is_same_v<T, double>)
-        return std::bit_cast<double>(element_of(lane.c, 64, i));
-    else
-        return static_cast<std::int32_t>(element_of(lane.c, 32, i));
-}
-
-template <class T>
-void scatter(const MmaForm& form, const MmaLane& lane, int i, T sum) {
-    if constexpr (std::is_same_v<T, double>) {
-        static_cast<double*>(lane.d)[i] = sum;
-    } else if constexpr (std::is_same_v<T, float>) {
-        if (form.d == MatrixElement::f16)
-            static_cast<std::uint16_t*>(lane.d)[i] = unit::HalfFormat::from_float(sum);
-        else
-            static_cast<std::uint32_t*>(lane.d)[i] = result<f32, 0>(sum);
-    } else {
-        using Limits = std::numeric_limits<std::int32_t>;
-        if (form.saturates) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
-        static_cast<std::uint32_t*>(lane.d)[i] = static_cast<std::uint32_t>(sum);
-    }
-}
-
-template <class T>
 T product_of(const MmaForm& form, T a, T b) {
     if constexpr (std::is_same_v<T, std::int64_t>)
         if (form.a == MatrixElement::b1) return form.has_and ? a & b : a ^ b;
@@ -111,12 +80,14 @@ void multiply_as(const MmaForm& form, const std::array<const MmaLane*, lanes_of_
     for (int l = 0; l < lanes_of_warp; ++l) {
         const MmaLane& lane = *lanes[static_cast<std::size_t>(l)];
         gather_factors(form, lane, l, all);
-        for (int i = 0; i < own; ++i) all.sum[place_of_sum(l, i)] = accumulator<T>(form, lane, i);
+        for (int i = 0; i < own; ++i)
+            all.sum[place_of_sum(l, i)] = accumulator<T>(form.c, lane.c, i);
     }
     add_products(form, all);
     for (int l = 0; l < lanes_of_warp; ++l)
         for (int i = 0; i < own; ++i)
-            scatter(form, *lanes[static_cast<std::size_t>(l)], i, all.sum[place_of_sum(l, i)]);
+            put_accumulator(form.d, lanes[static_cast<std::size_t>(l)]->d, i,
+                            all.sum[place_of_sum(l, i)], form.saturates);
 }
 
 /// What the warp's lanes gave.

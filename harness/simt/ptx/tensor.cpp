@@ -166,27 +166,6 @@ BulkCopy copy_of(const Tensor& tensor, const AsyncPlace& at, TensorMap& map) {
     return copy;
 }
 
-ptx::BulkType type_of(const TensorMap& map) {
-    switch (map.data_type()) {
-        case CU_TENSOR_MAP_DATA_TYPE_UINT32:
-            return ptx::BulkType::u32;
-        case CU_TENSOR_MAP_DATA_TYPE_INT32:
-            return ptx::BulkType::s32;
-        case CU_TENSOR_MAP_DATA_TYPE_UINT64:
-            return ptx::BulkType::u64;
-        case CU_TENSOR_MAP_DATA_TYPE_INT64:
-            return ptx::BulkType::s64;
-        case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
-            return ptx::BulkType::f16;
-        case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
-            return ptx::BulkType::bf16;
-        case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
-            return ptx::BulkType::f64;
-        default:
-            return ptx::BulkType::f32;
-    }
-}
-
 }  // namespace
 }  // namespace gradverify::simt
 
@@ -215,9 +194,8 @@ void gradverify_simt_tensor_reduce(const void* map, const Coordinates& coordinat
     TensorMap read;
     BulkCopy copy = copy_of({map, coordinates, {}, from, false},
                             {nullptr, __builtin_return_address(0), {file, line}}, read);
-    copy.reduction = read.element_bytes() == 1 || read.data_type() == CU_TENSOR_MAP_DATA_TYPE_UINT16
-                         ? nullptr
-                         : bulk_reduction(operation, type_of(read));
+    const std::optional<BulkType> type = read.element().summed;
+    copy.reduction = type ? bulk_reduction(operation, *type) : nullptr;
     if (copy.reduction == nullptr)
         Executor::of_this_thread().trap(
             cudaErrorIllegalInstruction,

@@ -99,21 +99,13 @@ bool is_map(const CUtensorMap* map) { return map != nullptr && number(map) % 64 
 
 }  // namespace
 
-std::uint32_t TensorMap::element_bytes() const {
-    switch (data_type()) {
-        case CU_TENSOR_MAP_DATA_TYPE_UINT8:
-            return 1;
-        case CU_TENSOR_MAP_DATA_TYPE_UINT16:
-        case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
-        case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
-            return 2;
-        case CU_TENSOR_MAP_DATA_TYPE_UINT64:
-        case CU_TENSOR_MAP_DATA_TYPE_INT64:
-        case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
-            return 8;
-        default:
-            return 4;
-    }
+const TensorElement& TensorMap::element() const {
+    using enum ptx::BulkType;
+    static constexpr TensorElement of_type[] = {// in the order of CUtensorMapDataType
+                                                {1, {}},  {2, {}},  {4, u32}, {4, s32}, {8, u64},
+                                                {8, s64}, {2, f16}, {4, f32}, {8, f64}, {2, bf16},
+                                                {4, f32}, {4, f32}, {4, f32}};
+    return of_type[type];
 }
 
 std::optional<TensorMap> TensorMap::read(const void* map) {

@@ -5,9 +5,15 @@
 #include <cstdint>
 #include <optional>
 
+#include "gradverify_simt/ptx/bulk.hpp"
 #include "gradverify_simt/tensor_maps.hpp"
 
 namespace gradverify::simt {
+
+struct TensorElement {
+    std::uint32_t bytes;
+    std::optional<ptx::BulkType> summed;  ///< what reductions take it for, if there are any
+};
 
 struct TensorMap {
     static constexpr std::uint32_t valid_mark = 0x70616d54;
@@ -21,8 +27,8 @@ struct TensorMap {
     std::uint64_t address = 0;
     std::uint64_t strides[4] = {};  ///< in bytes, of all dimensions but the first
 
-    CUtensorMapDataType data_type() const { return static_cast<CUtensorMapDataType>(type); }
-    std::uint32_t element_bytes() const;
+    const TensorElement& element() const;
+    std::uint32_t element_bytes() const { return element().bytes; }
     /// Bytes that the swizzle permutes; 0: it is none.
     std::uint32_t swizzle_bytes() const { return swizzle == 0 ? 0 : 16u << swizzle; }
     static std::optional<TensorMap> read(const void* map);

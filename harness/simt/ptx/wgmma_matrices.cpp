@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <memory>
 
 #include "harness/simt/execute/executor.hpp"
@@ -109,32 +108,6 @@ void for_each_sum(T* sums, int thread, int n, Visit visit) {
         for (int j = 0; j < 4; ++j) visit(i + j, first[j / 2 * 8 * n + i * 2 + j % 2]);
 }
 
-template <class T>
-T sum_of(MatrixElement element, const std::uint32_t* registers, int i) {
-    if constexpr (std::is_same_v<T, float>) {
-        if (element == MatrixElement::f16)
-            return factor<float>(element, element_of(registers, 16, i));
-        return std::bit_cast<float>(registers[i]);
-    } else {
-        return static_cast<std::int32_t>(registers[i]);
-    }
-}
-template <class T>
-void put_sum(const WgmmaForm& form, std::uint32_t* registers, int i, T sum) {
-    if constexpr (std::is_same_v<T, float>) {
-        if (form.d == MatrixElement::f16) {
-            const std::uint16_t half = unit::HalfFormat::from_float(sum);
-            std::memcpy(reinterpret_cast<std::uint16_t*>(registers) + i, &half, sizeof half);
-        } else {
-            registers[i] = result<f32, 0>(sum);
-        }
-    } else {
-        using Limits = std::numeric_limits<std::int32_t>;
-        if (form.saturates) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
-        registers[i] = static_cast<std::uint32_t>(sum);
-    }
-}
-
 /// Eight columns of a row stay in registers over the depth.
 template <class T>
 void add_products(const WgmmaForm& form, Matrices<T>& all) {
@@ -173,11 +146,12 @@ void multiply_as(const WarpgroupProduct& product, std::vector<std::uint32_t>& su
         }
     };
     for_all_sums([&](const std::uint32_t* of_thread, int i, T& sum) {
-        sum = product.adds ? sum_of<T>(form.d, of_thread, i) : T{};
+        sum = product.adds ? accumulator<T>(form.d, of_thread, i) : T{};
     });
     add_products(form, all);
-    for_all_sums(
-        [&](std::uint32_t* of_thread, int i, T& sum) { put_sum(form, of_thread, i, sum); });
+    for_all_sums([&](std::uint32_t* of_thread, int i, T& sum) {
+        put_accumulator(form.d, of_thread, i, sum, form.saturates);
+    });
 }
 
 }  // namespace

@@ -31,3 +31,9 @@ std::map<std::string, Launcher>& launchers();
         ::simt_test::add_launcher(GRADVERIFY_UNIT_DEVICE, #NAME, &NAME); \
     static void NAME([[maybe_unused]] const ::simt_test::Call& call)
 #define LAUNCHER(NAME) LAUNCHER_OF_THAT_NAME(NAME)
+
+// A kernel of the call's data with a launcher of its name: KERNEL(name, blocks, threads) { body }.
+#define KERNEL(NAME, ...)                                         \
+    static __global__ void NAME##_kernel(float* data);            \
+    LAUNCHER(NAME) { NAME##_kernel<<<__VA_ARGS__>>>(call.data); } \
+    static __global__ void NAME##_kernel(float* data)

@@ -68,22 +68,20 @@ GRADVERIFY_SIMT_ATOMIC(atomicDec, unsigned int, (old == 0u || old > value) ? val
 #undef GRADVERIFY_SIMT_ATOMIC_INTEGERS
 #undef GRADVERIFY_SIMT_ATOMIC
 
-#define GRADVERIFY_SIMT_CAS(T)                                                  \
-    GRADVERIFY_SIMT_ACCESS T atomicCAS(T* address, T compare, T value) {        \
-        return ::gradverify::simt::unit::update(                                \
-            address, [&](T old) -> T { return old == compare ? value : old; }); \
-    }                                                                           \
-    GRADVERIFY_SIMT_ACCESS T atomicCAS_block(T* address, T compare, T value) {  \
-        return ::gradverify::simt::unit::update<true>(                          \
-            address, [&](T old) -> T { return old == compare ? value : old; }); \
-    }                                                                           \
-    GRADVERIFY_SIMT_ACCESS T atomicCAS_system(T* address, T compare, T value) { \
-        return atomicCAS(address, compare, value);                              \
+#define GRADVERIFY_SIMT_CAS_OF(SUFFIX, OF_BLOCK, T)                              \
+    GRADVERIFY_SIMT_ACCESS T atomicCAS##SUFFIX(T* address, T compare, T value) { \
+        return ::gradverify::simt::unit::update<OF_BLOCK>(                       \
+            address, [&](T old) -> T { return old == compare ? value : old; });  \
     }
+#define GRADVERIFY_SIMT_CAS(T)              \
+    GRADVERIFY_SIMT_CAS_OF(, false, T)      \
+    GRADVERIFY_SIMT_CAS_OF(_block, true, T) \
+    GRADVERIFY_SIMT_CAS_OF(_system, false, T)
 GRADVERIFY_SIMT_CAS(int)
 GRADVERIFY_SIMT_CAS(unsigned int)
 GRADVERIFY_SIMT_CAS(unsigned long long)
 GRADVERIFY_SIMT_CAS(unsigned short)
+#undef GRADVERIFY_SIMT_CAS_OF
 #undef GRADVERIFY_SIMT_CAS
 
 GRADVERIFY_SIMT_ACCESS float2 atomicAdd(float2* address, float2 value) {

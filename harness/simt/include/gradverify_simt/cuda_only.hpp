@@ -4,6 +4,7 @@
 #pragma once
 #pragma GCC system_header
 
+#include "gradverify_simt/each.hpp"
 #include "gradverify_simt/runtime_refused.hpp"
 
 #define GRADVERIFY_SIMT_REFUSE(LIBRARY, NAME, FILE, LINE)                                       \
@@ -11,33 +12,17 @@
         cudaErrorNotSupported, NAME " runs on cuda only: the cpu device has no " LIBRARY, FILE, \
         LINE)
 
-// Declares up to 85 functions, or members, of any arguments; SCOPE stands before their names in an
-// error.
+// Declares functions, or members, of any arguments; SCOPE stands before their names in an error.
 #define GRADVERIFY_SIMT_CUDA_ONLY(LIBRARY, SCOPE, RETURN, ...) \
-    GRADVERIFY_SIMT_SCAN(GRADVERIFY_SIMT_CUDA_ONLY_NEXT(LIBRARY, SCOPE, RETURN, __VA_ARGS__))
-#define GRADVERIFY_SIMT_CUDA_ONLY_NEXT(LIBRARY, SCOPE, RETURN, NAME, ...)                          \
-    template <class... Args>                                                                       \
-    [[noreturn]] RETURN NAME(gradverify::simt::unit::FirstArgument first, Args&&...) {             \
-        GRADVERIFY_SIMT_REFUSE(LIBRARY, SCOPE #NAME, first.file, first.line);                      \
-    }                                                                                              \
-    __VA_OPT__(GRADVERIFY_SIMT_CUDA_ONLY_AGAIN GRADVERIFY_SIMT_PARENTHESES(LIBRARY, SCOPE, RETURN, \
-                                                                           __VA_ARGS__))
-#define GRADVERIFY_SIMT_CUDA_ONLY_AGAIN() GRADVERIFY_SIMT_CUDA_ONLY_NEXT
-#define GRADVERIFY_SIMT_PARENTHESES ()
-// Each scan expands one name more.
-#define GRADVERIFY_SIMT_SCAN(...) \
-    GRADVERIFY_SIMT_SCAN_16(      \
-        GRADVERIFY_SIMT_SCAN_16(GRADVERIFY_SIMT_SCAN_16(GRADVERIFY_SIMT_SCAN_16(__VA_ARGS__))))
-#define GRADVERIFY_SIMT_SCAN_16(...) \
-    GRADVERIFY_SIMT_SCAN_4(          \
-        GRADVERIFY_SIMT_SCAN_4(GRADVERIFY_SIMT_SCAN_4(GRADVERIFY_SIMT_SCAN_4(__VA_ARGS__))))
-#define GRADVERIFY_SIMT_SCAN_4(...) \
-    GRADVERIFY_SIMT_SCAN_1(         \
-        GRADVERIFY_SIMT_SCAN_1(GRADVERIFY_SIMT_SCAN_1(GRADVERIFY_SIMT_SCAN_1(__VA_ARGS__))))
-#define GRADVERIFY_SIMT_SCAN_1(...) __VA_ARGS__
+    GRADVERIFY_SIMT_EACH(GRADVERIFY_SIMT_CUDA_ONLY_ONE, (LIBRARY, SCOPE, RETURN), __VA_ARGS__)
+#define GRADVERIFY_SIMT_CUDA_ONLY_ONE(NAME, LIBRARY, SCOPE, RETURN)                    \
+    template <class... Args>                                                           \
+    [[noreturn]] RETURN NAME(gradverify::simt::unit::FirstArgument first, Args&&...) { \
+        GRADVERIFY_SIMT_REFUSE(LIBRARY, SCOPE #NAME, first.file, first.line);          \
+    }
 
 // One function, or member, without arguments.
-#define GRADVERIFY_SIMT_CUDA_ONLY_PLAIN(LIBRARY, SCOPE, RETURN, NAME) \
+#define GRADVERIFY_SIMT_CUDA_ONLY_PLAIN(NAME, LIBRARY, SCOPE, RETURN) \
     [[noreturn]] inline RETURN NAME(GRADVERIFY_SIMT_PLACE) {          \
         GRADVERIFY_SIMT_REFUSE(LIBRARY, SCOPE #NAME, file, line);     \
     }

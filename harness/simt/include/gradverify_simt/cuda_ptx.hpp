@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "gradverify_simt/each.hpp"
 #include "gradverify_simt/forced.hpp"
 
 namespace cuda::ptx {
@@ -21,20 +22,12 @@ enum class dot_space { cluster, global, shared };
 template <auto value>
 using gradverify_tag = std::integral_constant<decltype(value), value>;
 
-#define GRADVERIFY_SIMT_TAG(KIND, NAME)                         \
+#define GRADVERIFY_SIMT_TAG(NAME, KIND)                         \
     using KIND##_##NAME##_t = gradverify_tag<dot_##KIND::NAME>; \
     inline constexpr KIND##_##NAME##_t KIND##_##NAME{};
-GRADVERIFY_SIMT_TAG(sem, acq_rel)
-GRADVERIFY_SIMT_TAG(sem, acquire)
-GRADVERIFY_SIMT_TAG(sem, relaxed)
-GRADVERIFY_SIMT_TAG(sem, release)
-GRADVERIFY_SIMT_TAG(scope, cluster)
-GRADVERIFY_SIMT_TAG(scope, cta)
-GRADVERIFY_SIMT_TAG(scope, gpu)
-GRADVERIFY_SIMT_TAG(scope, sys)
-GRADVERIFY_SIMT_TAG(space, cluster)
-GRADVERIFY_SIMT_TAG(space, global)
-GRADVERIFY_SIMT_TAG(space, shared)
+GRADVERIFY_SIMT_EACH(GRADVERIFY_SIMT_TAG, (sem), acq_rel, acquire, relaxed, release)
+GRADVERIFY_SIMT_EACH(GRADVERIFY_SIMT_TAG, (scope), cluster, cta, gpu, sys)
+GRADVERIFY_SIMT_EACH(GRADVERIFY_SIMT_TAG, (space), cluster, global, shared)
 #undef GRADVERIFY_SIMT_TAG
 template <int n>
 using n32_t = std::integral_constant<int, n>;

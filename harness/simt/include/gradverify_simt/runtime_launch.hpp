@@ -7,25 +7,22 @@
 #include "gradverify_simt/runtime.hpp"
 #include "gradverify_simt/sync.hpp"
 
+// clang-format off
 enum cudaLaunchAttributeID {
-    cudaLaunchAttributeIgnore = 0,
-    cudaLaunchAttributeCooperative = 2,
-    cudaLaunchAttributeAccessPolicyWindow = 1,
-    cudaLaunchAttributeSynchronizationPolicy = 3,
+    cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeCooperative = 2,
+    cudaLaunchAttributeAccessPolicyWindow = 1, cudaLaunchAttributeSynchronizationPolicy = 3,
     cudaLaunchAttributeClusterDimension = 4,
     cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
     cudaLaunchAttributeProgrammaticStreamSerialization = 6,
-    cudaLaunchAttributeProgrammaticEvent = 7,
-    cudaLaunchAttributePriority = 8,
-    cudaLaunchAttributeMemSyncDomain = 10,
-    cudaLaunchAttributeLaunchCompletionEvent = 12,
+    cudaLaunchAttributeProgrammaticEvent = 7, cudaLaunchAttributePriority = 8,
+    cudaLaunchAttributeMemSyncDomain = 10, cudaLaunchAttributeLaunchCompletionEvent = 12,
     cudaLaunchAttributePreferredSharedMemoryCarveout = 14,
 };
 enum cudaClusterSchedulingPolicy {
-    cudaClusterSchedulingPolicyDefault = 0,
-    cudaClusterSchedulingPolicySpread = 1,
-    cudaClusterSchedulingPolicyLoadBalancing = 2,
+    cudaClusterSchedulingPolicyDefault, cudaClusterSchedulingPolicySpread,
+    cudaClusterSchedulingPolicyLoadBalancing,
 };
+// clang-format on
 union cudaLaunchAttributeValue {
     int cooperative;
     struct {

@@ -4,23 +4,22 @@
 #pragma once
 #pragma GCC system_header
 
+#include "gradverify_simt/each.hpp"
 #include "gradverify_simt/runtime_launch.hpp"
 
 using cudaTextureObject_t = unsigned long long;
 using cudaSurfaceObject_t = unsigned long long;
 struct cudaArray;
 using cudaArray_t = cudaArray*;
+// clang-format off
 enum cudaResourceType {
-    cudaResourceTypeArray = 0,
-    cudaResourceTypeMipmappedArray = 1,
-    cudaResourceTypeLinear = 2,
-    cudaResourceTypePitch2D = 3,
+    cudaResourceTypeArray, cudaResourceTypeMipmappedArray, cudaResourceTypeLinear,
+    cudaResourceTypePitch2D,
 };
 enum cudaChannelFormatKind {
-    cudaChannelFormatKindSigned = 0,
-    cudaChannelFormatKindUnsigned = 1,
-    cudaChannelFormatKindFloat = 2,
+    cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat,
 };
+// clang-format on
 struct cudaChannelFormatDesc {
     int x, y, z, w;
     cudaChannelFormatKind f;
@@ -43,12 +42,11 @@ struct cudaResourceDesc {
         } pitch2D;
     } res;
 };
+// clang-format off
 enum cudaTextureAddressMode {
-    cudaAddressModeWrap = 0,
-    cudaAddressModeClamp = 1,
-    cudaAddressModeMirror = 2,
-    cudaAddressModeBorder = 3,
+    cudaAddressModeWrap, cudaAddressModeClamp, cudaAddressModeMirror, cudaAddressModeBorder,
 };
+// clang-format on
 enum cudaTextureFilterMode { cudaFilterModePoint = 0, cudaFilterModeLinear = 1 };
 enum cudaTextureReadMode { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
 struct cudaTextureDesc {
@@ -75,16 +73,14 @@ struct CUgraphNode_st;
 using cudaGraph_t = CUgraph_st*;
 using cudaGraphExec_t = CUgraphExec_st*;
 using cudaGraphNode_t = CUgraphNode_st*;
+// clang-format off
 enum cudaStreamCaptureMode {
-    cudaStreamCaptureModeGlobal = 0,
-    cudaStreamCaptureModeThreadLocal = 1,
-    cudaStreamCaptureModeRelaxed = 2,
+    cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed,
 };
 enum cudaStreamCaptureStatus {
-    cudaStreamCaptureStatusNone = 0,
-    cudaStreamCaptureStatusActive = 1,
-    cudaStreamCaptureStatusInvalidated = 2,
+    cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive, cudaStreamCaptureStatusInvalidated,
 };
+// clang-format on
 inline cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
     *status = cudaStreamCaptureStatusNone;
     return cudaSuccess;
@@ -107,20 +103,15 @@ struct FirstArgument {
         return gradverify_simt_refuse(cudaErrorNotSupported, #NAME ": " WHAT " run on cuda only", \
                                       first.file, first.line);                                    \
     }
-GRADVERIFY_SIMT_REFUSED_CALL(cudaCreateTextureObject, "texture objects")
-GRADVERIFY_SIMT_REFUSED_CALL(cudaDestroyTextureObject, "texture objects")
-GRADVERIFY_SIMT_REFUSED_CALL(cudaCreateSurfaceObject, "surface objects")
-GRADVERIFY_SIMT_REFUSED_CALL(cudaDestroySurfaceObject, "surface objects")
-GRADVERIFY_SIMT_REFUSED_CALL(cudaMallocArray, "CUDA arrays")
-GRADVERIFY_SIMT_REFUSED_CALL(cudaFreeArray, "CUDA arrays")
-GRADVERIFY_SIMT_REFUSED_CALL(cudaMemcpy2DToArray, "CUDA arrays")
-GRADVERIFY_SIMT_REFUSED_CALL(cudaStreamBeginCapture, "graphs")
-GRADVERIFY_SIMT_REFUSED_CALL(cudaStreamEndCapture, "graphs")
-GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphCreate, "graphs")
-GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphInstantiate, "graphs")
-GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphLaunch, "graphs")
-GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphDestroy, "graphs")
-GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphExecDestroy, "graphs")
+GRADVERIFY_SIMT_EACH(GRADVERIFY_SIMT_REFUSED_CALL, ("texture objects"), cudaCreateTextureObject,
+                     cudaDestroyTextureObject)
+GRADVERIFY_SIMT_EACH(GRADVERIFY_SIMT_REFUSED_CALL, ("surface objects"), cudaCreateSurfaceObject,
+                     cudaDestroySurfaceObject)
+GRADVERIFY_SIMT_EACH(GRADVERIFY_SIMT_REFUSED_CALL, ("CUDA arrays"), cudaMallocArray, cudaFreeArray,
+                     cudaMemcpy2DToArray)
+GRADVERIFY_SIMT_EACH(GRADVERIFY_SIMT_REFUSED_CALL, ("graphs"), cudaStreamBeginCapture,
+                     cudaStreamEndCapture, cudaGraphCreate, cudaGraphInstantiate, cudaGraphLaunch,
+                     cudaGraphDestroy, cudaGraphExecDestroy)
 #undef GRADVERIFY_SIMT_REFUSED_CALL
 
 #define GRADVERIFY_SIMT_REFUSED_FETCH(NAME, WHAT)                                               \
@@ -129,12 +120,8 @@ GRADVERIFY_SIMT_REFUSED_CALL(cudaGraphExecDestroy, "graphs")
         gradverify::simt::unit::gradverify_simt_trap(801, #NAME ": " WHAT " runs on cuda only", \
                                                      first.file, first.line);                   \
     }
-GRADVERIFY_SIMT_REFUSED_FETCH(tex1Dfetch, "a texture")
-GRADVERIFY_SIMT_REFUSED_FETCH(tex1D, "a texture")
-GRADVERIFY_SIMT_REFUSED_FETCH(tex2D, "a texture")
-GRADVERIFY_SIMT_REFUSED_FETCH(tex2DLayered, "a texture")
-GRADVERIFY_SIMT_REFUSED_FETCH(tex3D, "a texture")
-GRADVERIFY_SIMT_REFUSED_FETCH(surf1Dread, "a surface")
-GRADVERIFY_SIMT_REFUSED_FETCH(surf2Dread, "a surface")
-GRADVERIFY_SIMT_REFUSED_FETCH(surf2Dwrite, "a surface")
+GRADVERIFY_SIMT_EACH(GRADVERIFY_SIMT_REFUSED_FETCH, ("a texture"), tex1Dfetch, tex1D, tex2D,
+                     tex2DLayered, tex3D)
+GRADVERIFY_SIMT_EACH(GRADVERIFY_SIMT_REFUSED_FETCH, ("a surface"), surf1Dread, surf2Dread,
+                     surf2Dwrite)
 #undef GRADVERIFY_SIMT_REFUSED_FETCH

@@ -120,27 +120,16 @@ struct Place {
 };
 
 enum class BarrierVote { count, all, any };
+// clang-format off
 enum class WarpOp {
-    sync,
-    shuffle,
-    ballot,
-    any,
-    all,
-    active,
-    match_any,
-    match_all,
-    reduce_add,
-    reduce_min_signed,
-    reduce_min_unsigned,
-    reduce_max_signed,
-    reduce_max_unsigned,
-    reduce_and,
-    reduce_or,
-    reduce_xor,
+    sync, shuffle, ballot, any, all, active, match_any, match_all,
+    reduce_add, reduce_min_signed, reduce_min_unsigned, reduce_max_signed, reduce_max_unsigned,
+    reduce_and, reduce_or, reduce_xor,
     matrix_product,  ///< the value is a lane's WarpProduct
     same_matrix,     ///< all lanes of the warp were given one address
     together,        ///< the value is the address of a lane's Together
 };
+// clang-format on
 
 /// What the lanes of a warp do together, once all have come, with the addresses of what each gave.
 /// False where they can't.

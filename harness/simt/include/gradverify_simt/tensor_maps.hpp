@@ -9,21 +9,18 @@
 
 #include "gradverify_simt/runtime_launch.hpp"
 
+// clang-format off
 enum CUresult {
-    CUDA_SUCCESS = cudaSuccess,
-    CUDA_ERROR_INVALID_VALUE = cudaErrorInvalidValue,
+    CUDA_SUCCESS = cudaSuccess, CUDA_ERROR_INVALID_VALUE = cudaErrorInvalidValue,
     CUDA_ERROR_OUT_OF_MEMORY = cudaErrorMemoryAllocation,
     CUDA_ERROR_NOT_INITIALIZED = cudaErrorInitializationError,
-    CUDA_ERROR_NO_DEVICE = cudaErrorNoDevice,
-    CUDA_ERROR_INVALID_DEVICE = cudaErrorInvalidDevice,
-    CUDA_ERROR_INVALID_CONTEXT = 201,
-    CUDA_ERROR_INVALID_HANDLE = cudaErrorInvalidResourceHandle,
-    CUDA_ERROR_NOT_FOUND = 500,
-    CUDA_ERROR_NOT_READY = cudaErrorNotReady,
+    CUDA_ERROR_NO_DEVICE = cudaErrorNoDevice, CUDA_ERROR_INVALID_DEVICE = cudaErrorInvalidDevice,
+    CUDA_ERROR_INVALID_CONTEXT = 201, CUDA_ERROR_INVALID_HANDLE = cudaErrorInvalidResourceHandle,
+    CUDA_ERROR_NOT_FOUND = 500, CUDA_ERROR_NOT_READY = cudaErrorNotReady,
     CUDA_ERROR_LAUNCH_FAILED = cudaErrorLaunchFailure,
-    CUDA_ERROR_NOT_SUPPORTED = cudaErrorNotSupported,
-    CUDA_ERROR_UNKNOWN = cudaErrorUnknown,
+    CUDA_ERROR_NOT_SUPPORTED = cudaErrorNotSupported, CUDA_ERROR_UNKNOWN = cudaErrorUnknown,
 };
+// clang-format on
 using cuuint32_t = std::uint32_t;
 using cuuint64_t = std::uint64_t;
 
@@ -33,48 +30,32 @@ struct alignas(64) CUtensorMap_st {
 };
 using CUtensorMap = CUtensorMap_st;
 
+// clang-format off
 enum CUtensorMapDataType {
-    CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0,
-    CU_TENSOR_MAP_DATA_TYPE_UINT16,
-    CU_TENSOR_MAP_DATA_TYPE_UINT32,
-    CU_TENSOR_MAP_DATA_TYPE_INT32,
-    CU_TENSOR_MAP_DATA_TYPE_UINT64,
-    CU_TENSOR_MAP_DATA_TYPE_INT64,
-    CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-    CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-    CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
-    CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-    CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ,
-    CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
-    CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ,
-    CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B,
-    CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B,
-    CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B,
+    CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0, CU_TENSOR_MAP_DATA_TYPE_UINT16,
+    CU_TENSOR_MAP_DATA_TYPE_UINT32, CU_TENSOR_MAP_DATA_TYPE_INT32, CU_TENSOR_MAP_DATA_TYPE_UINT64,
+    CU_TENSOR_MAP_DATA_TYPE_INT64, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+    CU_TENSOR_MAP_DATA_TYPE_FLOAT64, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+    CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
+    CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ, CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B,
+    CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B, CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B,
 };
 enum CUtensorMapInterleave {
-    CU_TENSOR_MAP_INTERLEAVE_NONE = 0,
-    CU_TENSOR_MAP_INTERLEAVE_16B,
-    CU_TENSOR_MAP_INTERLEAVE_32B,
+    CU_TENSOR_MAP_INTERLEAVE_NONE = 0, CU_TENSOR_MAP_INTERLEAVE_16B, CU_TENSOR_MAP_INTERLEAVE_32B,
 };
 enum CUtensorMapSwizzle {
-    CU_TENSOR_MAP_SWIZZLE_NONE = 0,
-    CU_TENSOR_MAP_SWIZZLE_32B,
-    CU_TENSOR_MAP_SWIZZLE_64B,
-    CU_TENSOR_MAP_SWIZZLE_128B,
-    CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B,
-    CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B,
-    CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B,
+    CU_TENSOR_MAP_SWIZZLE_NONE = 0, CU_TENSOR_MAP_SWIZZLE_32B, CU_TENSOR_MAP_SWIZZLE_64B,
+    CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B,
+    CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B, CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B,
 };
 enum CUtensorMapL2promotion {
-    CU_TENSOR_MAP_L2_PROMOTION_NONE = 0,
-    CU_TENSOR_MAP_L2_PROMOTION_L2_64B,
-    CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-    CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+    CU_TENSOR_MAP_L2_PROMOTION_NONE = 0, CU_TENSOR_MAP_L2_PROMOTION_L2_64B,
+    CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
 };
 enum CUtensorMapFloatOOBfill {
-    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0,
-    CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
+    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0, CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA,
 };
+// clang-format on
 
 #define cuTensorMapEncodeTiled gradverify_simt_tensor_map_encode_tiled
 #define cuTensorMapEncodeIm2col gradverify_simt_tensor_map_encode_im2col
@@ -102,11 +83,12 @@ using PFN_cuTensorMapEncodeIm2col = PFN_cuTensorMapEncodeIm2col_v12000;
 using PFN_cuTensorMapReplaceAddress_v12000 = decltype(&cuTensorMapReplaceAddress);
 using PFN_cuTensorMapReplaceAddress = PFN_cuTensorMapReplaceAddress_v12000;
 
+// clang-format off
 enum cudaDriverEntryPointQueryResult {
-    cudaDriverEntryPointSuccess = 0,
-    cudaDriverEntryPointSymbolNotFound = 1,
+    cudaDriverEntryPointSuccess = 0, cudaDriverEntryPointSymbolNotFound = 1,
     cudaDriverEntryPointVersionNotSufficent = 2,
 };
+// clang-format on
 constexpr unsigned long long cudaEnableDefault = 0, cudaEnableLegacyStream = 1,
                              cudaEnablePerThreadDefaultStream = 2;
 

@@ -1,73 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUB's iterators that compute what they are read for.
+// CUB's iterators that compute what they are read for: Thrust's, as in CUDA 13, which has no
+// others.
 #pragma once
 #pragma GCC system_header
 
 #include <cstddef>
-#include <iterator>
 
 #include "cub/gradverify_common.cuh"
+#include "gradverify_libraries/thrust_iterators.hpp"
 
 namespace cub {
 
-namespace gradverify_detail {
-/// An iterator that `Derived::at(n)` tells the n-th value of.
-template <class Derived, class T, class Distance>
-class Computed {
+template <class T, class = std::ptrdiff_t>
+using CountingInputIterator = thrust::counting_iterator<T>;
+template <class T, class = std::ptrdiff_t>
+using ConstantInputIterator = thrust::constant_iterator<T>;
+/// Its values are of a type that is named.
+template <class T, class Op, class From, class = std::ptrdiff_t>
+class TransformInputIterator
+    : public thrust::gradverify_detail::Iterator<TransformInputIterator<T, Op, From>, T, T> {
   public:
-    using iterator_category = std::random_access_iterator_tag;
-    using value_type = T;
-    using difference_type = Distance;
-    using pointer = T*;
-    using reference = T;
-
-    T operator*() const { return self().at(offset_); }
-    T operator[](Distance n) const { return self().at(offset_ + n); }
-    Derived operator+(Distance n) const {
-        Derived moved = self();
-        moved.offset_ += n;
-        return moved;
-    }
-    Derived operator-(Distance n) const { return *this + -n; }
-    Derived& operator+=(Distance n) { return self() = *this + n; }
-    Derived& operator++() { return *this += 1; }
-    Derived operator++(int) {
-        const Derived before = self();
-        ++*this;
-        return before;
-    }
-    Distance operator-(const Computed& other) const { return offset_ - other.offset_; }
-    bool operator==(const Computed& other) const { return offset_ == other.offset_; }
-    bool operator!=(const Computed& other) const { return offset_ != other.offset_; }
+    TransformInputIterator(From values, Op operation) : from_(values), op_(operation) {}
+    T at() const { return op_(*from_); }
+    void move(std::ptrdiff_t n) { from_ += n; }
+    std::ptrdiff_t from(const TransformInputIterator& other) const { return from_ - other.from_; }
 
   private:
-    const Derived& self() const { return static_cast<const Derived&>(*this); }
-    Derived& self() { return static_cast<Derived&>(*this); }
-    Distance offset_ = 0;
-};
-}  // namespace gradverify_detail
-
-template <class T, class Distance = std::ptrdiff_t>
-struct CountingInputIterator
-    : gradverify_detail::Computed<CountingInputIterator<T, Distance>, T, Distance> {
-    T first;
-    explicit CountingInputIterator(T value) : first(value) {}
-    T at(Distance n) const { return static_cast<T>(first + n); }
-};
-template <class T, class Distance = std::ptrdiff_t>
-struct ConstantInputIterator
-    : gradverify_detail::Computed<ConstantInputIterator<T, Distance>, T, Distance> {
-    T value;
-    explicit ConstantInputIterator(T of_all, Distance = 0) : value(of_all) {}
-    T at(Distance) const { return value; }
-};
-template <class T, class Op, class From, class Distance = std::ptrdiff_t>
-struct TransformInputIterator
-    : gradverify_detail::Computed<TransformInputIterator<T, Op, From, Distance>, T, Distance> {
-    From from;
-    Op op;
-    TransformInputIterator(From values, Op operation) : from(values), op(operation) {}
-    T at(Distance n) const { return op(from[n]); }
+    From from_;
+    Op op_;
 };
 
 }  // namespace cub

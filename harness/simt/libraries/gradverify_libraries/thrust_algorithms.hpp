@@ -10,6 +10,7 @@
 
 #include "gradverify_libraries/algorithms.hpp"
 #include "gradverify_libraries/thrust_iterators.hpp"
+#include "gradverify_simt/each.hpp"
 
 namespace thrust {
 
@@ -86,79 +87,39 @@ std::size_t count_of(It first, It last) {
 }  // namespace gradverify_detail
 
 // Declares NAME of 2 to 8 arguments, the policy included; its algorithm has the others.
-#define GRADVERIFY_SIMT_THRUST(NAME, ...)                                             \
-    namespace gradverify_detail {                                                     \
-    struct NAME##_algorithm {                                                         \
-        __VA_ARGS__                                                                   \
-    };                                                                                \
-    }                                                                                 \
-    template <class A, class B>                                                       \
-    auto NAME(A a, B b, GRADVERIFY_SIMT_PLACE) {                                      \
-        return GRADVERIFY_SIMT_THRUST_CALL(NAME, a, b);                               \
-    }                                                                                 \
-    template <class A, class B, class C>                                              \
-    auto NAME(A a, B b, C c, GRADVERIFY_SIMT_PLACE) {                                 \
-        return GRADVERIFY_SIMT_THRUST_CALL(NAME, a, b, c);                            \
-    }                                                                                 \
-    template <class A, class B, class C, class D>                                     \
-    auto NAME(A a, B b, C c, D d, GRADVERIFY_SIMT_PLACE) {                            \
-        return GRADVERIFY_SIMT_THRUST_CALL(NAME, a, b, c, d);                         \
-    }                                                                                 \
-    template <class A, class B, class C, class D, class E>                            \
-    auto NAME(A a, B b, C c, D d, E e, GRADVERIFY_SIMT_PLACE) {                       \
-        return GRADVERIFY_SIMT_THRUST_CALL(NAME, a, b, c, d, e);                      \
-    }                                                                                 \
-    template <class A, class B, class C, class D, class E, class F>                   \
-    auto NAME(A a, B b, C c, D d, E e, F f, GRADVERIFY_SIMT_PLACE) {                  \
-        return GRADVERIFY_SIMT_THRUST_CALL(NAME, a, b, c, d, e, f);                   \
-    }                                                                                 \
-    template <class A, class B, class C, class D, class E, class F, class G>          \
-    auto NAME(A a, B b, C c, D d, E e, F f, G g, GRADVERIFY_SIMT_PLACE) {             \
-        return GRADVERIFY_SIMT_THRUST_CALL(NAME, a, b, c, d, e, f, g);                \
-    }                                                                                 \
-    template <class A, class B, class C, class D, class E, class F, class G, class H> \
-    auto NAME(A a, B b, C c, D d, E e, F f, G g, H h, GRADVERIFY_SIMT_PLACE) {        \
-        return GRADVERIFY_SIMT_THRUST_CALL(NAME, a, b, c, d, e, f, g, h);             \
+#define GRADVERIFY_SIMT_THRUST(NAME, ...)                                                          \
+    namespace gradverify_detail {                                                                  \
+    struct NAME##_algorithm {                                                                      \
+        __VA_ARGS__                                                                                \
+    };                                                                                             \
+    }                                                                                              \
+    GRADVERIFY_SIMT_THRUST_OF(NAME, (auto a, auto b), a, b)                                        \
+    GRADVERIFY_SIMT_THRUST_OF(NAME, (auto a, auto b, auto c), a, b, c)                             \
+    GRADVERIFY_SIMT_THRUST_OF(NAME, (auto a, auto b, auto c, auto d), a, b, c, d)                  \
+    GRADVERIFY_SIMT_THRUST_OF(NAME, (auto a, auto b, auto c, auto d, auto e), a, b, c, d, e)       \
+    GRADVERIFY_SIMT_THRUST_OF(NAME, (auto a, auto b, auto c, auto d, auto e, auto f), a, b, c, d,  \
+                              e, f)                                                                \
+    GRADVERIFY_SIMT_THRUST_OF(NAME, (auto a, auto b, auto c, auto d, auto e, auto f, auto g), a,   \
+                              b, c, d, e, f, g)                                                    \
+    GRADVERIFY_SIMT_THRUST_OF(NAME,                                                                \
+                              (auto a, auto b, auto c, auto d, auto e, auto f, auto g, auto h), a, \
+                              b, c, d, e, f, g, h)
+#define GRADVERIFY_SIMT_THRUST_OF(NAME, PARAMETERS, ...)                                        \
+    auto NAME(GRADVERIFY_SIMT_OPENED PARAMETERS, GRADVERIFY_SIMT_PLACE) {                       \
+        return gradverify_detail::dispatch("thrust::" #NAME, {file, line},                      \
+                                           gradverify_detail::NAME##_algorithm(), __VA_ARGS__); \
     }
-#define GRADVERIFY_SIMT_THRUST_CALL(NAME, ...)                  \
-    gradverify_detail::dispatch("thrust::" #NAME, {file, line}, \
-                                gradverify_detail::NAME##_algorithm(), __VA_ARGS__)
 
 // The standard library's, which need no memory.
-#define GRADVERIFY_SIMT_THRUST_STD(NAME)                             \
+#define GRADVERIFY_SIMT_THRUST_STD(NAME, ...)                        \
     GRADVERIFY_SIMT_THRUST(                                          \
         NAME, template <class... Args> auto operator()(Args... args) \
                   const { return std::NAME(args...); })
-GRADVERIFY_SIMT_THRUST_STD(adjacent_difference)
-GRADVERIFY_SIMT_THRUST_STD(all_of)
-GRADVERIFY_SIMT_THRUST_STD(any_of)
-GRADVERIFY_SIMT_THRUST_STD(binary_search)
-GRADVERIFY_SIMT_THRUST_STD(copy)
-GRADVERIFY_SIMT_THRUST_STD(copy_n)
-GRADVERIFY_SIMT_THRUST_STD(count)
-GRADVERIFY_SIMT_THRUST_STD(count_if)
-GRADVERIFY_SIMT_THRUST_STD(equal)
-GRADVERIFY_SIMT_THRUST_STD(fill)
-GRADVERIFY_SIMT_THRUST_STD(fill_n)
-GRADVERIFY_SIMT_THRUST_STD(find)
-GRADVERIFY_SIMT_THRUST_STD(find_if)
-GRADVERIFY_SIMT_THRUST_STD(generate)
-GRADVERIFY_SIMT_THRUST_STD(inner_product)
-GRADVERIFY_SIMT_THRUST_STD(is_sorted)
-GRADVERIFY_SIMT_THRUST_STD(lower_bound)
-GRADVERIFY_SIMT_THRUST_STD(max_element)
-GRADVERIFY_SIMT_THRUST_STD(min_element)
-GRADVERIFY_SIMT_THRUST_STD(none_of)
-GRADVERIFY_SIMT_THRUST_STD(remove)
-GRADVERIFY_SIMT_THRUST_STD(remove_if)
-GRADVERIFY_SIMT_THRUST_STD(replace)
-GRADVERIFY_SIMT_THRUST_STD(replace_if)
-GRADVERIFY_SIMT_THRUST_STD(reverse)
-GRADVERIFY_SIMT_THRUST_STD(swap_ranges)
-GRADVERIFY_SIMT_THRUST_STD(transform)
-GRADVERIFY_SIMT_THRUST_STD(unique)
-GRADVERIFY_SIMT_THRUST_STD(unique_copy)
-GRADVERIFY_SIMT_THRUST_STD(upper_bound)
+GRADVERIFY_SIMT_EACH(GRADVERIFY_SIMT_THRUST_STD, (), adjacent_difference, all_of, any_of,
+                     binary_search, copy, copy_n, count, count_if, equal, fill, fill_n, find,
+                     find_if, generate, inner_product, is_sorted, lower_bound, max_element,
+                     min_element, none_of, remove, remove_if, replace, replace_if, reverse,
+                     swap_ranges, transform, unique, unique_copy, upper_bound)
 #undef GRADVERIFY_SIMT_THRUST_STD
 
 GRADVERIFY_SIMT_THRUST(
@@ -281,6 +242,6 @@ GRADVERIFY_SIMT_THRUST_SORT(stable_sort)
 #undef GRADVERIFY_SIMT_THRUST_SORT
 
 #undef GRADVERIFY_SIMT_THRUST
-#undef GRADVERIFY_SIMT_THRUST_CALL
+#undef GRADVERIFY_SIMT_THRUST_OF
 
 }  // namespace thrust

@@ -56,10 +56,7 @@ std::string copy_bulk(const PtxStatement& statement, const Bulk& bulk, bool redu
 }
 
 std::string bulk(const PtxStatement& statement, PtxModifiers& modifiers, bool reduces) {
-    if (modifiers.take("commit_group")) {
-        modifiers.end();
-        return "gvp::cp_async_bulk_commit();";
-    }
+    if (modifiers.take_last("commit_group")) return "gvp::cp_async_bulk_commit();";
     if (modifiers.take("wait_group")) {
         const bool reads_only = modifiers.take("read");
         modifiers.end();

@@ -11,18 +11,10 @@ std::optional<std::string> cpp_of_cp_async(const PtxStatement& statement) {
         return std::nullopt;
     PtxModifiers modifiers(statement);
     modifiers.take("async");
-    if (modifiers.take("commit_group")) {
-        modifiers.end();
-        return "gvp::cp_async_commit();";
-    }
-    if (modifiers.take("wait_all")) {
-        modifiers.end();
-        return "gvp::cp_async_wait_all();";
-    }
-    if (modifiers.take("wait_group")) {
-        modifiers.end();
+    if (modifiers.take_last("commit_group")) return "gvp::cp_async_commit();";
+    if (modifiers.take_last("wait_all")) return "gvp::cp_async_wait_all();";
+    if (modifiers.take_last("wait_group"))
         return "gvp::cp_async_wait(" + value_of(statement, 0) + ");";
-    }
     const std::string cache = modifiers.take_any("ca cg");
     const MemoryModifiers memory = memory_modifiers(modifiers);
     modifiers.take("global");  // after .shared

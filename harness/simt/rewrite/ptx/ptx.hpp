@@ -86,6 +86,12 @@ class PtxModifiers {
     explicit PtxModifiers(const PtxStatement& statement)
         : statement_(statement), left_(statement.parts.begin() + 1, statement.parts.end()) {}
     bool take(std::string_view part);
+    /// The same for a part beside which nothing is left.
+    bool take_last(std::string_view part) {
+        const bool is_there = take(part);
+        if (is_there) end();
+        return is_there;
+    }
     /// The first part that is one of these words; else "".
     std::string take_any(std::string_view words);
     bool empty() const { return left_.empty(); }

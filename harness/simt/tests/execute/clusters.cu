@@ -2,7 +2,7 @@
 // Clusters of blocks: their barrier, their indices, and shared memory of one block that others use.
 #include <cooperative_groups.h>
 
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 namespace cg = cooperative_groups;
 

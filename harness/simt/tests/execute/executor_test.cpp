@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "harness/simt/runtime/device_memory.hpp"
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 #include "harness/simt/tests/device_run.hpp"
 
 namespace gs = gradverify::simt;

@@ -17,13 +17,12 @@ __global__ void tree_sum(float* data, int count) {
 }
 LAUNCHER(sum_by_tree) { tree_sum<<<1, call.block>>>(call.data, call.count); }
 
-__global__ void neighbour_without_barrier(float* data) {
+KERNEL(missing_barrier, 1, call.count) {
     __shared__ float staged[256];
     staged[threadIdx.x] = data[threadIdx.x];
     const int left = threadIdx.x > 0 ? threadIdx.x - 1 : 0;
     data[threadIdx.x] = staged[left];
 }
-LAUNCHER(missing_barrier) { neighbour_without_barrier<<<1, call.count>>>(call.data); }
 
 // Threads beyond `count` leave before the barrier, as on hardware since sm_70 they may.
 __global__ void early_exit(float* data, int count) {
@@ -35,24 +34,22 @@ __global__ void early_exit(float* data, int count) {
 }
 LAUNCHER(rotate_with_early_exit) { early_exit<<<1, call.block>>>(call.data, call.count); }
 
-__global__ void exited_lanes(float* data) {
+KERNEL(vote_with_exited_lanes, 1, 32) {
     if (threadIdx.x >= 20) return;
     const unsigned voted = __ballot_sync(0xffffffff, 1);
     data[threadIdx.x] = __popc(voted);
 }
-LAUNCHER(vote_with_exited_lanes) { exited_lanes<<<1, 32>>>(call.data); }
 
-__global__ void halves(float* data) {
+KERNEL(shuffle_in_halves, 1, 32) {
     if (threadIdx.x < 16) {
         data[threadIdx.x] = __shfl_sync(0x0000ffffu, int(threadIdx.x), 3);
     } else {
         data[threadIdx.x] = __shfl_sync(0xffff0000u, int(threadIdx.x), 19);
     }
 }
-LAUNCHER(shuffle_in_halves) { halves<<<1, 32>>>(call.data); }
 
 // Lanes that take a branch add up as one: the count is right however they are grouped.
-__global__ void aggregated(float* data) {
+KERNEL(aggregate_active_lanes, 1, 96) {
     if (threadIdx.x % 3 == 0) {
         const unsigned active = __activemask();
         const unsigned rank = __popc(active & ((1u << (threadIdx.x % 32)) - 1));
@@ -61,15 +58,13 @@ __global__ void aggregated(float* data) {
         __syncwarp(__activemask());
     }
 }
-LAUNCHER(aggregate_active_lanes) { aggregated<<<1, 96>>>(call.data); }
 
 // Odd lanes vote while even lanes wait at the barrier and the other warp has left.
-__global__ void diverged(float* data) {
+KERNEL(active_beside_a_barrier, 1, 64) {
     if (threadIdx.x >= 32) return;
     if (threadIdx.x % 2 == 1) data[threadIdx.x] = __popc(__activemask());
     __syncthreads();
 }
-LAUNCHER(active_beside_a_barrier) { diverged<<<1, 64>>>(call.data); }
 
 // A log of who runs when, through everything that a schedule decides: starting, barriers with
 // exited threads, collectives of whole and half warps, threads that give way. data[0] is the number
@@ -80,7 +75,7 @@ __device__ void log_entry(float* data, int phase) {
     data[at + 1] = (blockIdx.x * 1024 + threadIdx.x) * 8 + phase;
 }
 
-__global__ void log_order(float* data) {
+KERNEL(order_of_threads, 3, call.block) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     log_entry(data, 0);
     if (threadIdx.x % 7 == 3) return;
@@ -101,7 +96,6 @@ __global__ void log_order(float* data) {
     __syncthreads();
     log_entry(data, 7);
 }
-LAUNCHER(order_of_threads) { log_order<<<3, call.block>>>(call.data); }
 
 // How often thread 0 looks before thread 1 has set the flag: where a spinning thread gives way.
 __global__ void count_spins(float* data, int* flag) {
@@ -119,15 +113,14 @@ LAUNCHER(spins_of_a_thread) {
     count_spins<<<1, 2>>>(call.data, flag);
 }
 
-__global__ void count_threads(float* data) { atomicAdd(data, 1.0f); }
-LAUNCHER(one_atomic_a_thread) { count_threads<<<1, call.count>>>(call.data); }
+KERNEL(one_atomic_a_thread, 1, call.count) { atomicAdd(data, 1.0f); }
 
 // More live values than there are registers, and of types that want aligned stacks.
 __device__ __noinline__ double mixed(double a, float4 b, int c) {
     __syncthreads();
     return a + b.x + b.w + c;
 }
-__global__ void keep_values(float* data) {
+KERNEL(values_across_barriers, 1, call.count) {
     const int i = threadIdx.x;
     double real[16];
     int whole[16];
@@ -150,7 +143,6 @@ __global__ void keep_values(float* data) {
     for (int k = 0; k < 16; ++k) sum += real[k] + whole[k];
     data[i] = float(sum);
 }
-LAUNCHER(values_across_barriers) { keep_values<<<1, call.count>>>(call.data); }
 
 // Half of the threads wait for a barrier, the others for a warp that never completes.
 #line 100 "barriers.cu"
@@ -163,9 +155,8 @@ __global__ void stuck() {
 }
 LAUNCHER(deadlock) { stuck<<<1, 32>>>(); }
 
-__global__ void read_unwritten(float* data) {
+KERNEL(uninitialised_shared, 1, 32, 128) {
     __shared__ float never_written[32];
     extern __shared__ float nor_this[];
     data[threadIdx.x] = threadIdx.x % 2 ? never_written[threadIdx.x] : nor_this[threadIdx.x];
 }
-LAUNCHER(uninitialised_shared) { read_unwritten<<<1, 32, 128>>>(call.data); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches in all their forms, pointers to functions, and classes.
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 #include <cassert>
 

@@ -3,7 +3,7 @@
 // nvcc inlines them and the variable stays in registers.
 #include <vector>
 
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 namespace left_locals {
 

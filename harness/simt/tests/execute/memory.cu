@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared, constant and global memory; vectors; atomics.
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Warps and cooperative groups, up to the grid of a cooperative launch.
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>

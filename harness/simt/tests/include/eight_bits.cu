@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every float of 8 bits as a wider type and as an integer, and conversions from wider types.
 // harness/numbers/element_bits_test.cpp compares the rounding at 200,000 numbers.
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 #include <cuda_fp8.h>
 #if __has_include(<cuda_fp4.h>)  // with e8m0, since CUDA 12.8

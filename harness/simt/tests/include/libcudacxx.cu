@@ -13,7 +13,7 @@
 #include <cuda/std/type_traits>
 #include <cuda/std/utility>
 
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Half and bfloat16, compared bit for bit with a rounding in double, and arithmetic intrinsics.
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 #include <cstdint>
 

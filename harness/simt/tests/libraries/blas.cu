@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuBLAS calls of a launcher, in exact arithmetic.
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 #include <cublas_v2.h>
 #include <cuda_bf16.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUB's loads, stores, exchanges, scans and sorts of blocks.
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 #include <algorithm>
 

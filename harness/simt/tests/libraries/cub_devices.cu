@@ -7,7 +7,7 @@
 #include <cub/cub.cuh>
 #include <cuda/std/functional>
 
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 namespace {
 
@@ -27,6 +27,9 @@ void twice(Call call) {
     CHECK_CUDA(call(memory, bytes));
     CHECK_CUDA(cudaFree(memory));
 }
+
+#define TWICE(ALGORITHM, ...) \
+    twice([&](void* m, std::size_t& b) { return cub::ALGORITHM(m, b, __VA_ARGS__); })
 
 struct IsOdd {
     __host__ __device__ bool operator()(int x) const { return x % 2 != 0; }
@@ -48,18 +51,10 @@ CONSTRUCT(cub_device_reduce) {
     const Array<int> in(values);
     Array<int> out(4);
     Array<cub::KeyValuePair<int, int>> arg(1);
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceReduce::Sum(m, b, in + 0, out + 0, count);
-    });
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceReduce::Max(m, b, in + 0, out + 1, count);
-    });
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceReduce::Min(m, b, in + 0, out + 2, count);
-    });
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceReduce::Reduce(m, b, in + 0, out + 3, count, LargerMagnitude(), 0);
-    });
+    TWICE(DeviceReduce::Sum, in + 0, out + 0, count);
+    TWICE(DeviceReduce::Max, in + 0, out + 1, count);
+    TWICE(DeviceReduce::Min, in + 0, out + 2, count);
+    TWICE(DeviceReduce::Reduce, in + 0, out + 3, count, LargerMagnitude(), 0);
     report.equal("out", out.host(),
                  {std::accumulate(values.begin(), values.end(), 0), 11, -11,
                   std::accumulate(values.begin(), values.end(), 0, LargerMagnitude())});
@@ -68,15 +63,9 @@ CONSTRUCT(cub_device_scan) {
     const std::vector<int> values = unsorted();
     const Array<int> in(values);
     Array<int> inclusive(count), exclusive(count), largest(count);
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceScan::InclusiveSum(m, b, in + 0, inclusive + 0, count);
-    });
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceScan::ExclusiveSum(m, b, in + 0, exclusive + 0, count);
-    });
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceScan::ExclusiveScan(m, b, in + 0, largest + 0, Larger(), -5, count);
-    });
+    TWICE(DeviceScan::InclusiveSum, in + 0, inclusive + 0, count);
+    TWICE(DeviceScan::ExclusiveSum, in + 0, exclusive + 0, count);
+    TWICE(DeviceScan::ExclusiveScan, in + 0, largest + 0, Larger(), -5, count);
     std::vector<int> want(count);
     std::partial_sum(values.begin(), values.end(), want.begin());
     report.equal("inclusive", inclusive.host(), want);
@@ -90,19 +79,10 @@ CONSTRUCT(cub_device_sums_of_flags) {
     constexpr int flags = 1000;
     const Array<unsigned char> in(std::vector<unsigned char>(flags, 1));
     Array<int> sum(1), before(flags), with(flags), from_ten(flags);
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceReduce::Sum(m, b, in + 0, sum + 0, flags);
-    });
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceScan::ExclusiveSum(m, b, in + 0, before + 0, flags);
-    });
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceScan::InclusiveSum(m, b, in + 0, with + 0, flags);
-    });
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceScan::ExclusiveScan(m, b, in + 0, from_ten + 0, cuda::std::plus<>(), 10,
-                                              flags);
-    });
+    TWICE(DeviceReduce::Sum, in + 0, sum + 0, flags);
+    TWICE(DeviceScan::ExclusiveSum, in + 0, before + 0, flags);
+    TWICE(DeviceScan::InclusiveSum, in + 0, with + 0, flags);
+    TWICE(DeviceScan::ExclusiveScan, in + 0, from_ten + 0, cuda::std::plus<>(), 10, flags);
     report.equal("sum", sum.host(), [](int) { return flags; });
     report.equal("exclusive", before.host(), [](int i) { return i; });
     report.equal("inclusive", with.host(), [](int i) { return i + 1; });
@@ -116,17 +96,10 @@ CONSTRUCT(cub_device_radix_sort) {
     const Array<float> float_in(floats);
     Array<int> keys(count), order(count), low(count);
     Array<float> down(count), other(count);
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceRadixSort::SortPairs(m, b, in + 0, keys + 0, places + 0, order + 0,
-                                               count);
-    });
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceRadixSort::SortKeysDescending(m, b, float_in + 0, down + 0, count);
-    });
+    TWICE(DeviceRadixSort::SortPairs, in + 0, keys + 0, places + 0, order + 0, count);
+    TWICE(DeviceRadixSort::SortKeysDescending, float_in + 0, down + 0, count);
     // The two lowest bits alone, of what is sorted by the others.
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceRadixSort::SortKeys(m, b, keys + 0, low + 0, count, 0, 2);
-    });
+    TWICE(DeviceRadixSort::SortKeys, keys + 0, low + 0, count, 0, 2);
     std::vector<int> want = table(count, [](int i) { return i; });
     std::stable_sort(want.begin(), want.end(), [&](int a, int b) { return values[a] < values[b]; });
     report.equal("order", order.host(), want);
@@ -138,9 +111,7 @@ CONSTRUCT(cub_device_radix_sort) {
     std::sort(falling.rbegin(), falling.rend());
     report.equal("descending", down.host(), falling);
     cub::DoubleBuffer<float> buffer(down + 0, other + 0);
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceRadixSort::SortKeys(m, b, buffer, count);
-    });
+    TWICE(DeviceRadixSort::SortKeys, buffer, count);
     std::vector<float> rising(count);
     CHECK_CUDA(
         cudaMemcpy(rising.data(), buffer.Current(), count * sizeof(float), cudaMemcpyDefault));
@@ -150,18 +121,10 @@ CONSTRUCT(cub_device_select_and_segments) {
     const std::vector<int> values = unsorted();
     const Array<int> in(values), offsets(std::vector<int>{0, 10, 10, count});
     Array<int> odd(count), runs(count), selected(2), sums(3), sorted(values);
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceSelect::If(m, b, in + 0, odd + 0, selected + 0, count, IsOdd());
-    });
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceMergeSort::StableSortKeys(m, b, sorted + 0, count, Below());
-    });
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceSelect::Unique(m, b, sorted + 0, runs + 0, selected + 1, count);
-    });
-    twice([&](void* m, std::size_t& b) {
-        return cub::DeviceSegmentedReduce::Sum(m, b, in + 0, sums + 0, 3, offsets + 0, offsets + 1);
-    });
+    TWICE(DeviceSelect::If, in + 0, odd + 0, selected + 0, count, IsOdd());
+    TWICE(DeviceMergeSort::StableSortKeys, sorted + 0, count, Below());
+    TWICE(DeviceSelect::Unique, sorted + 0, runs + 0, selected + 1, count);
+    TWICE(DeviceSegmentedReduce::Sum, in + 0, sums + 0, 3, offsets + 0, offsets + 1);
     std::vector<int> want;
     std::copy_if(values.begin(), values.end(), std::back_inserter(want), IsOdd());
     const std::vector<int> counts = selected.host();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What extensions make their own primitives of: CUB's scans of warps, shuffles of any type, raking
 // layouts, and iterators.
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 #include <cub/block/block_raking_layout.cuh>
 #include <cub/cub.cuh>

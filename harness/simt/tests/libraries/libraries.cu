@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run-time API in a launcher, and the device side of curand and CUB.
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 #include <cuComplex.h>
 #include <curand_kernel.h>

@@ -30,7 +30,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 namespace {
 

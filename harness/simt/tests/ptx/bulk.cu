@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The asynchronous proxy of sm_90: mbarriers and bulk copies.
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
-#include "harness/simt/tests/constructs/async.hpp"
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/async.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 namespace {
 
@@ -16,7 +13,6 @@ __global__ void hand_over(const int* in, int* out, int rows) {
     if (threadIdx.x == 0) {
         for (int i = 0; i < 2; ++i) init(&full[i], 32), init(&empty[i], 32);
     }
-    fence_init();
     __syncthreads();
     for (int row = 0; row < rows; ++row) {
         const int at = row % 2;
@@ -99,7 +95,6 @@ __global__ void double_by_bulk(const int* in, int* out, int* sums) {
     const int* const from = in + 64 * blockIdx.x;
     if (i == 0) {
         init(&mbarrier, 1);
-        fence_init();
     }
     __syncthreads();
     if (i == 0) {
@@ -136,74 +131,6 @@ CONSTRUCT(ptx_bulk_copies) {
     report.equal("sums", sums.host(), [&](int i) {
         return 2 * (in[std::size_t(i)] + in[std::size_t(64 + i)] + in[std::size_t(128 + i)]);
     });
-}
-
-/// Each type and operation of bulk reductions.
-#define REDUCTION(NAME, T, OPERATION)                                                \
-    __global__ void NAME(const T* in, T* out) {                                      \
-        __shared__ alignas(16) T values[32];                                         \
-        values[threadIdx.x] = in[threadIdx.x];                                       \
-        fence_proxy();                                                               \
-        __syncthreads();                                                             \
-        if (threadIdx.x != 0) return;                                                \
-        asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group." OPERATION \
-                     " [%0], [%1], %2;" ::"l"(out),                                  \
-                     "r"(shared_address(values)), "r"(unsigned(sizeof values))       \
-                     : "memory");                                                    \
-        commit();                                                                    \
-        wait_for_stores();                                                           \
-    }
-REDUCTION(add_u32, unsigned, "add.u32")
-REDUCTION(inc_u32, unsigned, "inc.u32")
-REDUCTION(dec_u32, unsigned, "dec.u32")
-REDUCTION(and_b32, unsigned, "and.b32")
-REDUCTION(or_b32, unsigned, "or.b32")
-REDUCTION(xor_b32, unsigned, "xor.b32")
-REDUCTION(min_s32, int, "min.s32")
-REDUCTION(max_s32, int, "max.s32")
-REDUCTION(add_u64, unsigned long long, "add.u64")
-REDUCTION(max_s64, long long, "max.s64")
-REDUCTION(xor_b64, unsigned long long, "xor.b64")
-REDUCTION(add_f32, float, "add.f32")
-REDUCTION(add_f64, double, "add.f64")
-REDUCTION(add_f16, __half, "add.noftz.f16")
-REDUCTION(max_f16, __half, "max.f16")
-REDUCTION(add_bf16, __nv_bfloat16, "add.noftz.bf16")
-REDUCTION(min_bf16, __nv_bfloat16, "min.bf16")
-#undef REDUCTION
-
-template <class T, class Want>
-void reduce(construct::Report& report, const char* what, void (*kernel)(const T*, T*), Want want) {
-    const auto in = table(32, [](int i) { return T(float(i * 7 % 32)); });
-    const auto before = table(32, [](int i) { return T(float(i * 5 % 32)); });
-    Array<T> from(in), out(before);
-    kernel<<<1, 32>>>(from, out);
-    report.equal(what, as<double>(as<float>(out.host())),
-                 [&](int i) { return double(want(before[std::size_t(i)], in[std::size_t(i)])); });
-}
-CONSTRUCT(ptx_bulk_reductions) {
-    const auto add = [](auto a, auto b) { return float(a) + float(b); };
-    const auto max = [](auto a, auto b) { return float(a) > float(b) ? float(a) : float(b); };
-    const auto min = [](auto a, auto b) { return float(a) < float(b) ? float(a) : float(b); };
-    const auto bits = [](auto a, auto b) { return float(a ^ b); };
-    reduce(report, "add.u32", &add_u32, [](unsigned a, unsigned b) { return float(a + b); });
-    reduce(report, "inc.u32", &inc_u32, [](unsigned a, unsigned b) { return a >= b ? 0u : a + 1; });
-    reduce(report, "dec.u32", &dec_u32,
-           [](unsigned a, unsigned b) { return a == 0 || a > b ? b : a - 1; });
-    reduce(report, "and.b32", &and_b32, [](unsigned a, unsigned b) { return a & b; });
-    reduce(report, "or.b32", &or_b32, [](unsigned a, unsigned b) { return a | b; });
-    reduce(report, "xor.b32", &xor_b32, bits);
-    reduce(report, "min.s32", &min_s32, min);
-    reduce(report, "max.s32", &max_s32, max);
-    reduce(report, "add.u64", &add_u64, add);
-    reduce(report, "max.s64", &max_s64, max);
-    reduce(report, "xor.b64", &xor_b64, bits);
-    reduce(report, "add.f32", &add_f32, add);
-    reduce(report, "add.f64", &add_f64, add);
-    reduce(report, "add.f16", &add_f16, add);
-    reduce(report, "max.f16", &max_f16, max);
-    reduce(report, "add.bf16", &add_bf16, add);
-    reduce(report, "min.bf16", &min_bf16, min);
 }
 
 /// What is copied by cp.async arrives at an mbarrier.

@@ -10,15 +10,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "harness/simt/tests/constructs/async.hpp"
+#include "harness/simt/tests/async.hpp"
+#include "harness/simt/tests/device_array.hpp"
 #include "harness/simt/tests/tensor_maps.hpp"
-
-// Compiled for sm_90a alone, and by the CPU device.
-#if !defined(__NVCC__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define WGMMA(...) asm volatile(__VA_ARGS__)
-#else
-#define WGMMA(...)
-#endif
 
 namespace {
 
@@ -109,7 +103,6 @@ __global__ void multiply(const __grid_constant__ CUtensorMap a,
             init(&full[i], 1);
             init(&empty[i], is_pair ? 2 : 1);
         }
-        fence_init();
     }
     __syncthreads();
     if (is_pair && mistake != Mistake::no_cluster_barrier) cluster_sync();
@@ -178,39 +171,30 @@ __global__ void multiply(const __grid_constant__ CUtensorMap, const __grid_const
 /// A matrix in device memory, and its map of boxes of 64 columns.
 class Matrix {
   public:
-    Matrix(const std::vector<float>& values, int columns) : count_(values.size()) {
-        std::vector<__nv_bfloat16> numbers;
-        for (const float value : values) numbers.push_back(__float2bfloat16(value));
-        if (cudaMalloc(&data_, count_ * 2) != cudaSuccess) throw std::runtime_error("no memory");
-        cudaMemcpy(data_, numbers.data(), count_ * 2, cudaMemcpyHostToDevice);
-        columns_ = static_cast<cuuint64_t>(columns);
-    }
-    ~Matrix() { cudaFree(data_); }
-    Matrix(const Matrix&) = delete;
-    Matrix& operator=(const Matrix&) = delete;
+    Matrix(const std::vector<float>& values, int columns)
+        : columns_(static_cast<cuuint64_t>(columns)),
+          rows_(values.size() / columns_),
+          numbers_(std::vector<__nv_bfloat16>(values.begin(), values.end())) {}
     CUtensorMap map(cuuint32_t rows) const {
         CUtensorMap map;
-        if (encode<__nv_bfloat16>(map, data_, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-                                  {{columns_, count_ / columns_}, {gemm_tile, rows}, {1, 1}},
+        if (encode<__nv_bfloat16>(map, numbers_, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                                  {{columns_, rows_}, {gemm_tile, rows}, {1, 1}},
                                   CU_TENSOR_MAP_SWIZZLE_128B) != CUDA_SUCCESS)
             throw std::runtime_error("cuTensorMapEncodeTiled refuses");
         return map;
     }
     std::vector<float> values() const {
-        std::vector<__nv_bfloat16> numbers(count_);
-        cudaMemcpy(numbers.data(), data_, count_ * 2, cudaMemcpyDeviceToHost);
-        std::vector<float> values;
-        for (const __nv_bfloat16 number : numbers) values.push_back(__bfloat162float(number));
-        return values;
+        const std::vector<__nv_bfloat16> numbers = numbers_.host();
+        return std::vector<float>(numbers.begin(), numbers.end());
     }
 
   private:
-    std::size_t count_;
-    cuuint64_t columns_;
-    __nv_bfloat16* data_ = nullptr;
+    cuuint64_t columns_, rows_;
+    simt_test::Array<__nv_bfloat16> numbers_;
 };
 
 /// How many elements of the product are not what they must be, bit for bit: sums of small integers.
+/// Of a launch that fails, -1.
 template <bool is_pair>
 int wrong_elements(Mistake mistake = Mistake::none) {
     const auto fill = [](int rows, unsigned state) {
@@ -238,6 +222,8 @@ int wrong_elements(Mistake mistake = Mistake::none) {
     config.numAttrs = is_pair ? 1 : 0;
     cudaLaunchKernelEx(&config, multiply<is_pair>, of_a.map(is_pair ? 32 : 64), of_b.map(64),
                        of_c.map(64), mistake);
+    // A mistake may end the launch, and who made it looks at the error.
+    if (cudaPeekAtLastError() != cudaSuccess) return -1;
     const auto c = of_c.values();
     int wrong = 0;
     for (int i = 0; i < gemm_size * gemm_size; ++i) {

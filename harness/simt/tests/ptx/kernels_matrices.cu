@@ -39,7 +39,7 @@ LAUNCHER(multiply_by_part_of_a_warp) { multiply<<<1, 48>>>(call.data, false, ~0u
 LAUNCHER(multiply_in_a_branch) { multiply<<<1, 32>>>(call.data, true, ~0u); }
 LAUNCHER(multiply_without_a_lane) { multiply<<<1, 32>>>(call.data, false, 5); }
 
-__global__ void multiply_two_shapes(float* data) {
+KERNEL(multiply_in_two_shapes, 1, 32) {
     auto [a, b, sum] = filled();
     wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> c;
     wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> d;
@@ -54,7 +54,6 @@ __global__ void multiply_two_shapes(float* data) {
         wmma::mma_sync(other, c, d, other);
     data[threadIdx.x] = sum.x[0] + other.x[0];
 }
-LAUNCHER(multiply_in_two_shapes) { multiply_two_shapes<<<1, 32>>>(call.data); }
 
 __global__ void load(float* data, int first, int ldm) {
     A a;

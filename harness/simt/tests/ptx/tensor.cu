@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor copies of sm_90: boxes with each swizzle and fill, columns of pixels, stores and sums, and
-// the maps.
+// Tensor copies of sm_90: which maps there are, a pipeline of loads, and maps that a kernel
+// changes. The conformance test has loads, stores and sums of each rank, type, swizzle and fill.
 #include <cuda.h>
-#include <cuda_fp16.h>
 
-#include "harness/simt/tests/constructs/async.hpp"
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/async.hpp"
+#include "harness/simt/tests/construct.hpp"
 #include "harness/simt/tests/tensor_maps.hpp"
 
 namespace {
@@ -17,151 +16,6 @@ CUtensorMap map_of(T* data, CUtensorMapDataType type, const Shape& shape,
     if (encode(map, data, type, shape, swizzle, nan) != CUDA_SUCCESS)
         throw std::runtime_error("cuTensorMapEncodeTiled refuses");
     return map;
-}
-
-/// A box of 16 x 16 bytes, 32 bytes or more, as it lies in shared memory.
-__global__ void load_box(const __grid_constant__ CUtensorMap map, int x, int y, float* out,
-                         int count) {
-    __shared__ std::uint64_t mbarrier;
-    extern __shared__ __align__(1024) float box[];
-    if (threadIdx.x == 0) {
-        init(&mbarrier, 1);
-        fence_init();
-        arrive_expecting(&mbarrier, unsigned(count) * 4);
-        asm volatile(
-            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-            " [%0], [%1, {%3, %4}], [%2];" ::"r"(shared_address(box)),
-            "l"(&map), "r"(shared_address(&mbarrier)), "r"(x), "r"(y)
-            : "memory");
-    }
-    __syncthreads();
-    wait(&mbarrier, 0);
-    for (int i = int(threadIdx.x); i < count; i += int(blockDim.x)) out[i] = box[i];
-}
-CONSTRUCT(ptx_tensor_loads) {
-    constexpr int width = 40, height = 24, rows = 16;
-    const auto in = table(width * height, [](int i) { return float(i + 1); });
-    Array<float> from(in);
-    const struct {
-        CUtensorMapSwizzle swizzle;
-        int columns, x, y, step;
-        bool nan;
-    } cases[] = {
-        {CU_TENSOR_MAP_SWIZZLE_NONE, 32, 0, 0, 1, false},
-        {CU_TENSOR_MAP_SWIZZLE_NONE, 8, 36, 3, 1, false},
-        {CU_TENSOR_MAP_SWIZZLE_32B, 8, 4, -3, 1, false},
-        {CU_TENSOR_MAP_SWIZZLE_64B, 16, -4, 14, 1, true},
-        {CU_TENSOR_MAP_SWIZZLE_128B, 32, 12, 11, 1, false},
-        {CU_TENSOR_MAP_SWIZZLE_128B, 32, -8, -2, 1, true},
-        {CU_TENSOR_MAP_SWIZZLE_128B, 32, 8, 1, 2, false},
-    };
-    for (const auto& one : cases) {
-        const CUtensorMap map =
-            map_of<float>(from, CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-                          {{width, height},
-                           {cuuint32_t(one.columns), cuuint32_t(rows * one.step)},
-                           {1, cuuint32_t(one.step)}},
-                          one.swizzle, one.nan);
-        const int count = one.columns * rows;
-        Array<float> out(count);
-        load_box<<<1, 32, std::size_t(count) * 4>>>(map, one.x, one.y, out, count);
-        report.equal("box", out.host(), [&](int i) {
-            int row = i / one.columns, column = i % one.columns;
-            const int bits = int(one.swizzle);
-            // Which 16 bytes of the row are here: the row's place in the pattern says.
-            const int phase = row * one.columns / 32 & ((1 << bits) - 1);
-            column ^= phase * 4;
-            const int x = one.x + column, y = one.y + row * one.step;
-            const bool inside = x >= 0 && x < width && y >= 0 && y < height;
-            return inside ? in[std::size_t(y * width + x)] : one.nan ? NAN : 0.0f;
-        });
-    }
-}
-
-/// A box of three dimensions is stored at its own place, and added at another.
-__global__ void store_box(const __grid_constant__ CUtensorMap map,
-                          const __grid_constant__ CUtensorMap sums) {
-    __shared__ alignas(128) __half box[2 * 4 * 8];
-    const int i = int(threadIdx.x);
-    box[i] = __half(float(i + 64 * int(blockIdx.x)));
-    fence_proxy();
-    __syncthreads();
-    if (i != 0) return;
-    asm volatile(
-        "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(
-            &map),
-        "r"(shared_address(box)), "r"(int(blockIdx.x) * 8), "r"(1), "r"(1)
-        : "memory");
-    asm volatile(
-        "cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group "
-        "[%0, {%2, %3, %4}], [%1];" ::"l"(&sums),
-        "r"(shared_address(box)), "r"(0), "r"(1), "r"(0)
-        : "memory");
-    commit();
-    wait_for_stores();
-}
-CONSTRUCT(ptx_tensor_stores) {
-    const Shape shape{{16, 4, 3}, {8, 4, 2}, {1, 1, 1}};
-    Array<__half> to(16 * 4 * 3), sums(16 * 4 * 3);
-    const auto type = CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
-    store_box<<<2, 64>>>(map_of<__half>(to, type, shape, CU_TENSOR_MAP_SWIZZLE_NONE),
-                         map_of<__half>(sums, type, shape, CU_TENSOR_MAP_SWIZZLE_NONE));
-    report.equal("stored", as<float>(to.host()), [](int i) {
-        const int x = i % 16, y = i / 16 % 4, z = i / 64;
-        if (y < 1 || z < 1) return 0.0f;
-        return float(64 * (x / 8) + (z - 1) * 32 + (y - 1) * 8 + x % 8);
-    });
-    report.equal("sums", as<float>(sums.host()), [](int i) {
-        const int x = i % 16, y = i / 16 % 4, z = i / 64;
-        if (x >= 8 || y < 1 || z > 1) return 0.0f;
-        return float(2 * (z * 32 + (y - 1) * 8 + x) + 64);
-    });
-}
-
-/// Pixels of a convolution's input under one weight, with padding.
-__global__ void load_column(const __grid_constant__ CUtensorMap map, int w, int h, int n,
-                            unsigned short dw, unsigned short dh, float* out) {
-    __shared__ std::uint64_t mbarrier;
-    __shared__ alignas(128) float pixels[12 * 4];
-    if (threadIdx.x == 0) {
-        init(&mbarrier, 1);
-        fence_init();
-        arrive_expecting(&mbarrier, sizeof pixels);
-        asm volatile(
-            "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
-            " [%0], [%1, {%3, %4, %5, %6}], [%2], {%7, %8};" ::"r"(shared_address(pixels)),
-            "l"(&map), "r"(shared_address(&mbarrier)), "r"(0), "r"(w), "r"(h), "r"(n), "h"(dw),
-            "h"(dh)
-            : "memory");
-    }
-    __syncthreads();
-    wait(&mbarrier, 0);
-    if (threadIdx.x < 48) out[threadIdx.x] = pixels[threadIdx.x];
-}
-CONSTRUCT(ptx_im2col_loads) {
-    constexpr int channels = 4, width = 5, height = 4, batch = 2;
-    const auto in = table(channels * width * height * batch, [](int i) { return float(i + 1); });
-    Array<float> from(in);
-    CUtensorMap map;
-    // A kernel of 3 x 3 with padding of 1: its first pixel goes from -1 to the last but one.
-    report.holds("encoded",
-                 encode_columns<float>(map, from, CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-                                       {{channels, width, height, batch}, {}, {1, 1, 1, 1}},
-                                       {{-1, -1}, {-1, -1}, channels, 12},
-                                       CU_TENSOR_MAP_SWIZZLE_NONE) == CUDA_SUCCESS);
-    for (int weight = 0; weight < 9; ++weight) {
-        Array<float> out(48);
-        load_column<<<1, 64>>>(map, 1, 1, 0, static_cast<unsigned short>(weight % 3),
-                               static_cast<unsigned short>(weight / 3), out);
-        report.equal("column", out.host(), [&](int i) {
-            // From the output's pixel (2, 2) on, row by row.
-            const int pixel = 2 * width + 2 + i / channels;
-            const int x = pixel % width - 1 + weight % 3;
-            const int y = pixel / width % height - 1 + weight / 3, n = pixel / (width * height);
-            if (x < 0 || x >= width || y < 0 || y >= height) return 0.0f;
-            return in[std::size_t(((n * height + y) * width + x) * channels + i % channels)];
-        });
-    }
 }
 
 CONSTRUCT(ptx_tensor_maps) {
@@ -190,7 +44,6 @@ __global__ void multiply(const __grid_constant__ CUtensorMap a,
     const int warp = int(threadIdx.x / 32);
     if (threadIdx.x == 0) {
         for (int i = 0; i < stages; ++i) init(&full[i], 1), init(&empty[i], 8);
-        fence_init();
     }
     __syncthreads();
     if (warp == 8) {
@@ -283,7 +136,6 @@ __global__ void load_by_pointer(const CUtensorMap* map, float* out) {
     __shared__ alignas(128) float box[64];
     if (threadIdx.x == 0) {
         init(&mbarrier, 1);
-        fence_init();
         asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(map) : "memory");
         arrive_expecting(&mbarrier, sizeof box);
         asm volatile(

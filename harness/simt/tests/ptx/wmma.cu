@@ -3,7 +3,7 @@
 // plain sum of products; elements of accumulators; floats as tf32.
 #include <mma.h>
 
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 namespace wmma = nvcuda::wmma;
 

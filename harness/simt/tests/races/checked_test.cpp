@@ -52,7 +52,8 @@ struct WrongKernel {
 const WrongKernel wrong_kernels[] = {
     {"scratch_reused_without_barrier",
      race,
-     {"scratch[", "shared memory", "no barrier between them", "launch of reuse"}},
+     {"scratch[", "shared memory", "no barrier between them",
+      "launch of scratch_reused_without_barrier"}},
     {"race_between_blocks", race, {"data[", "of block (", "nothing orders these blocks"}},
     {"read_of_unwritten_shared", uninitialised, {"tile[31]"}},
     {"cleared_without_barrier", race, {"tile["}},
@@ -179,7 +180,8 @@ TEST_CASE(
     "a wait at a cluster's barrier without an arrival, or a grid of no whole clusters, is an "
     "error") {
     run_on("cpu-checked", "cluster_wait_without_arrival");
-    simt_test::check_contains(take_error(), {"kernels_wrong_clusters.cu:47", "has not arrived"});
+    simt_test::check_contains(take_error(),
+                              {lines_of("cluster_wait_without_arrival")[0], "has not arrived"});
     take_findings();
     run_on("cpu-checked", "cluster_of_odd_grid");
     simt_test::check_contains(take_error(),

@@ -12,7 +12,7 @@
 namespace cg = cooperative_groups;
 
 // A loop that ends when no thread of the block has anything left to do.
-__global__ void relax(float* data) {
+KERNEL(idiom_syncthreads_or_loop, 1, 64) {
     __shared__ int values[64];
     const unsigned i = threadIdx.x;
     values[i] = i == 0 ? 0 : 1000;
@@ -26,9 +26,8 @@ __global__ void relax(float* data) {
     }
     data[i] = values[i];
 }
-LAUNCHER(idiom_syncthreads_or_loop) { relax<<<1, 64>>>(call.data); }
 
-__global__ void reinterpret(float* data) {
+KERNEL(idiom_shared_union, 1, 64) {
     __shared__ union {
         float as_float[64];
         unsigned char as_bytes[256];
@@ -41,14 +40,13 @@ __global__ void reinterpret(float* data) {
     __syncthreads();
     data[threadIdx.x] = memory.as_bytes[4 * threadIdx.x] + memory.as_bytes[4 * threadIdx.x + 3];
 }
-LAUNCHER(idiom_shared_union) { reinterpret<<<1, 64>>>(call.data); }
 
 // Copies by vector types, and of structures with padding.
 struct Pair {
     double value;
     int index;
 };
-__global__ void vectors(float* data) {
+KERNEL(idiom_vector_copies, 1, 16) {
     __shared__ float4 staged[16];
     __shared__ Pair pairs[16];
     const unsigned i = threadIdx.x;
@@ -61,7 +59,6 @@ __global__ void vectors(float* data) {
     mine.x += static_cast<float>(pair.value) + pair.index;
     reinterpret_cast<float4*>(data)[i] = mine;
 }
-LAUNCHER(idiom_vector_copies) { vectors<<<1, 16>>>(call.data); }
 
 // Every thread stores the same value, and reads it back at once; blocks overlap in a halo.
 __global__ void same_value(float* data, int count) {
@@ -81,7 +78,7 @@ LAUNCHER(idiom_same_value_writes) { same_value<<<4, 32>>>(call.data, 16); }
 struct Row {
     float values[64];
 };
-__global__ void rows_of_bytes(float* data) {
+KERNEL(idiom_blocks_of_bytes, 1, 32) {
     __shared__ Row rows[4];
     if (threadIdx.x == 0) memset(rows, 0, sizeof rows);
     __syncthreads();
@@ -93,7 +90,6 @@ __global__ void rows_of_bytes(float* data) {
     for (int i = threadIdx.x; i < 64; i += 32)
         data[i] = rows[0].values[i] + rows[1].values[i] + rows[2].values[i] + rows[3].values[i];
 }
-LAUNCHER(idiom_blocks_of_bytes) { rows_of_bytes<<<1, 32>>>(call.data); }
 
 // The last block to finish adds up what the others have left, behind a fence and a ticket.
 __device__ unsigned tickets = 0;
@@ -134,7 +130,7 @@ LAUNCHER(idiom_last_block) {
     last_block<true><<<7, 64>>>(call.data + 128, call.data + 8, 200);
 }
 
-__global__ void warp_sums(float* data) {
+KERNEL(idiom_syncwarp_sum, 1, 96) {
     __shared__ float values[96];
     const unsigned i = threadIdx.x, lane = i % 32;
     values[i] = data[i];
@@ -145,10 +141,9 @@ __global__ void warp_sums(float* data) {
     }
     data[i] = values[i - lane];
 }
-LAUNCHER(idiom_syncwarp_sum) { warp_sums<<<1, 96>>>(call.data); }
 
 // Volatile shared memory, where the read is kept apart from the write.
-__global__ void volatile_sum(float* data) {
+KERNEL(idiom_volatile_with_syncwarp, 1, 32) {
     __shared__ volatile float values[64];
     const unsigned i = threadIdx.x;
     values[i] = data[i];
@@ -162,15 +157,13 @@ __global__ void volatile_sum(float* data) {
     }
     data[i] = values[0];
 }
-LAUNCHER(idiom_volatile_with_syncwarp) { volatile_sum<<<1, 32>>>(call.data); }
 
 // A full mask names lanes that have exited.
-__global__ void full_mask(float* data) {
+KERNEL(idiom_full_mask, 1, 32) {
     if (threadIdx.x >= 8) return;
     __syncwarp();
     data[threadIdx.x] = 1.0f;
 }
-LAUNCHER(idiom_full_mask) { full_mask<<<1, 32>>>(call.data); }
 
 // Shuffles among the lanes that have work; what comes from beyond is discarded.
 __global__ void partial_masks(float* data, int count) {
@@ -271,7 +264,7 @@ LAUNCHER(idiom_lock) {
     locked<<<3, 40>>>(call.data);
 }
 
-__global__ void warp_to_warp(float* data) {
+KERNEL(idiom_flag_between_warps, 1, 64) {
     __shared__ float value;
     __shared__ int ready;
     if (threadIdx.x == 0) ready = 0;
@@ -288,10 +281,9 @@ __global__ void warp_to_warp(float* data) {
         data[threadIdx.x] = value;
     }
 }
-LAUNCHER(idiom_flag_between_warps) { warp_to_warp<<<1, 64>>>(call.data); }
 
 // All set a flag alike, and one changes it behind a barrier.
-__global__ void set_by_all(float* data) {
+KERNEL(idiom_flag_set_by_all, 1, 64) {
     __shared__ float flag;
     flag = 1.0f;
     __syncthreads();
@@ -299,10 +291,9 @@ __global__ void set_by_all(float* data) {
     __syncthreads();
     data[threadIdx.x] = flag;
 }
-LAUNCHER(idiom_flag_set_by_all) { set_by_all<<<1, 64>>>(call.data); }
 
 // Asynchronous copies in two stages: the next row is fetched while the last one is read.
-__global__ void rows_by_copies(float* data) {
+KERNEL(idiom_asynchronous_copies, 1, 64) {
     __shared__ float stage[2][64];
     const unsigned i = threadIdx.x;
     const auto fetch = [&](int row) {
@@ -324,10 +315,9 @@ __global__ void rows_by_copies(float* data) {
     }
     data[i] = sum;
 }
-LAUNCHER(idiom_asynchronous_copies) { rows_by_copies<<<1, 64>>>(call.data); }
 
 // Warp 0 hands over to warp 1 by a barrier for both, and takes back by another.
-__global__ void ping_pong(float* data) {
+KERNEL(idiom_named_barriers, 1, 64) {
     __shared__ float ball[32];
     const unsigned lane = threadIdx.x % 32;
     for (int turn = 0; turn < 4; ++turn) {
@@ -342,7 +332,6 @@ __global__ void ping_pong(float* data) {
         }
     }
 }
-LAUNCHER(idiom_named_barriers) { ping_pong<<<1, 64>>>(call.data); }
 
 // A number and its flag are one access, as NCCL passes data between blocks.
 __global__ void pass_by_flag(float* data, uint2* line) {

@@ -18,7 +18,7 @@ namespace wmma = nvcuda::wmma;
 using Factor = wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major>;
 
 // A buffer is used for a second sum while threads may still read the first.
-__global__ void reuse(float* data) {
+KERNEL(scratch_reused_without_barrier, 1, 64) {
     __shared__ float scratch[64];
     const unsigned i = threadIdx.x;
     scratch[i] = data[i];
@@ -28,31 +28,27 @@ __global__ void reuse(float* data) {
     __syncthreads();
     data[i] = scratch[i];
 }
-LAUNCHER(scratch_reused_without_barrier) { reuse<<<1, 64>>>(call.data); }
 
-__global__ void neighbour_block(float* data) {
+KERNEL(race_between_blocks, 4, 1) {
     const unsigned i = blockIdx.x;
     const float left = i > 0 ? data[i - 1] : 0.0f;  // line: race_between_blocks
     data[i] = left + 1.0f;                          // line: race_between_blocks
 }
-LAUNCHER(race_between_blocks) { neighbour_block<<<4, 1>>>(call.data); }
 
-__global__ void unwritten(float* data) {
+KERNEL(read_of_unwritten_shared, 1, 32) {
     __shared__ float tile[32];
     if (threadIdx.x < 31) tile[threadIdx.x] = data[threadIdx.x];
     __syncthreads();
     data[threadIdx.x] = tile[threadIdx.x];  // line: read_of_unwritten_shared
 }
-LAUNCHER(read_of_unwritten_shared) { unwritten<<<1, 32>>>(call.data); }
 
-__global__ void cleared(float* data) {
+KERNEL(cleared_without_barrier, 1, 32) {
     __shared__ float tile[32];
     tile[threadIdx.x] = 1.0f;
     __syncthreads();
     if (threadIdx.x == 31) memset(tile, 0, sizeof tile);  // line: cleared_without_barrier
     data[threadIdx.x] = tile[threadIdx.x];                // line: cleared_without_barrier
 }
-LAUNCHER(cleared_without_barrier) { cleared<<<1, 32>>>(call.data); }
 
 __global__ void plain_sum(float* data, int count) {
     for (int i = threadIdx.x; i < count; i += blockDim.x) {
@@ -67,14 +63,13 @@ __global__ void from_exited(float* data, int count) {
 }
 LAUNCHER(shuffle_from_exited) { from_exited<<<1, 32>>>(call.data, 20); }
 
-__global__ void absent_lane(float* data) {
+KERNEL(mask_names_absent_lane, 1, 32) {
     if (threadIdx.x >= 8) return;
     __syncwarp(0x1ffu);  // line: mask_names_absent_lane
     data[threadIdx.x] = 1.0f;
 }
-LAUNCHER(mask_names_absent_lane) { absent_lane<<<1, 32>>>(call.data); }
 
-__global__ void two_barriers(float* data) {
+KERNEL(different_barriers, 1, 64) {
     if (threadIdx.x < 32) {
         data[threadIdx.x] = 1.0f;
         __syncthreads();  // line: different_barriers
@@ -82,18 +77,16 @@ __global__ void two_barriers(float* data) {
         __syncthreads();  // line: different_barriers
     }
 }
-LAUNCHER(different_barriers) { two_barriers<<<1, 64>>>(call.data); }
 
 __global__ void write_past(float* data, int count) {
     if (threadIdx.x <= unsigned(count)) data[threadIdx.x] = 1.0f;  // line: write_past_the_end
 }
 LAUNCHER(write_past_the_end) { write_past<<<1, 96>>>(call.data, call.count); }
-__global__ void read_before(float* data) {
+KERNEL(read_before_the_start, 1, 1) {
     data[threadIdx.x] = data[int(threadIdx.x) - 1];  // line: read_before_the_start
 }
-LAUNCHER(read_before_the_start) { read_before<<<1, 1>>>(call.data); }
 
-__global__ void shared_write_past(float* data) {
+KERNEL(shared_write_past_the_end, 1, 32) {
     __shared__ float first[32];
     __shared__ float second[32];
     first[threadIdx.x + 1] = data[threadIdx.x];  // line: shared_write_past_the_end
@@ -101,14 +94,12 @@ __global__ void shared_write_past(float* data) {
     __syncthreads();
     data[threadIdx.x] = first[threadIdx.x + (threadIdx.x == 0)] + second[threadIdx.x];
 }
-LAUNCHER(shared_write_past_the_end) { shared_write_past<<<1, 32>>>(call.data); }
-__global__ void dynamic_read_past(float* data) {
+KERNEL(dynamic_read_past_the_end, 1, 31, 31 * sizeof(float)) {
     extern __shared__ float dynamic[];
     dynamic[threadIdx.x] = data[threadIdx.x];
     __syncthreads();
     data[threadIdx.x] = dynamic[threadIdx.x + 1];  // line: dynamic_read_past_the_end
 }
-LAUNCHER(dynamic_read_past_the_end) { dynamic_read_past<<<1, 31, 31 * sizeof(float)>>>(call.data); }
 __global__ void next_page(float* data, int count) {
     data[count + 64 + threadIdx.x] = 1.0f;  // line: global_write_to_unmapped
 }
@@ -125,7 +116,7 @@ LAUNCHER(host_pointer) {
 }
 
 // Warp-synchronous code as it was written before sm_70.
-__global__ void legacy(float* data) {
+KERNEL(warp_without_syncwarp, 1, 32) {
     __shared__ volatile float lanes[64];
     const unsigned i = threadIdx.x;
     lanes[i] = data[i];
@@ -135,9 +126,8 @@ __global__ void legacy(float* data) {
     }
     data[i] = lanes[i];
 }
-LAUNCHER(warp_without_syncwarp) { legacy<<<1, 32>>>(call.data); }
 
-__global__ void no_wait(float* data) {
+KERNEL(arrived_without_wait, 1, 64) {
     __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
     __shared__ float late[64];
     if (threadIdx.x == 0) init(&barrier, 64);
@@ -146,9 +136,8 @@ __global__ void no_wait(float* data) {
     static_cast<void>(barrier.arrive());
     data[threadIdx.x] = late[63 - threadIdx.x];  // line: arrived_without_wait
 }
-LAUNCHER(arrived_without_wait) { no_wait<<<1, 64>>>(call.data); }
 
-__global__ void relaxed_flag(float* data) {
+KERNEL(handed_on_relaxed, 1, 64) {
     __shared__ cuda::atomic<int, cuda::thread_scope_block> flag;
     if (threadIdx.x == 0) flag.store(0);
     __syncthreads();
@@ -161,10 +150,9 @@ __global__ void relaxed_flag(float* data) {
         data[1] = data[0];  // line: handed_on_relaxed
     }
 }
-LAUNCHER(handed_on_relaxed) { relaxed_flag<<<1, 64>>>(call.data); }
 
 __device__ unsigned tickets;
-__global__ void no_fence(float* data) {
+KERNEL(last_block_without_fence, 4, 32) {
     __shared__ bool is_last;
     if (threadIdx.x == 0) {
         data[blockIdx.x] = blockIdx.x + 1.0f;  // line: last_block_without_fence
@@ -177,7 +165,6 @@ __global__ void no_fence(float* data) {
     data[0] = sum;
     tickets = 0;
 }
-LAUNCHER(last_block_without_fence) { no_fence<<<4, 32>>>(call.data); }
 
 __global__ void mixed(float* data, int* counter) {
     atomicAdd(counter, 1);         // line: plain_read_of_an_atomic
@@ -210,7 +197,7 @@ __global__ void own_sums(float* data) {
 }
 LAUNCHER(own_sums) { own_sums<<<1, 32>>>(call.data); }
 
-__global__ void loads_past(float* data) {
+KERNEL(factors_loaded_past_the_end, 1, 32) {
     __shared__ __align__(32) float factors[120];
     for (int i = threadIdx.x; i < 120; i += 32) factors[i] = data[i % 32];
     __syncthreads();
@@ -218,47 +205,39 @@ __global__ void loads_past(float* data) {
     wmma::load_matrix_sync(a, factors, 8);  // line: factors_loaded_past_the_end
     data[threadIdx.x] = a.x[0];
 }
-LAUNCHER(factors_loaded_past_the_end) { loads_past<<<1, 32>>>(call.data); }
 
-__global__ void half_loads(float* data) {
+KERNEL(factors_loaded_by_half_a_warp, 1, 32) {
     Factor a;
     if (threadIdx.x >= 16) return;
     wmma::load_matrix_sync(a, data, 8);  // line: factors_loaded_by_half_a_warp
     data[threadIdx.x] = a.x[0];
 }
-LAUNCHER(factors_loaded_by_half_a_warp) { half_loads<<<1, 32>>>(call.data); }
 
 // The thread that writes may be the last that has read it.
-__global__ void read_by_all(float* data) {
+KERNEL(written_after_others_read, 1, 2) {
     const float seen = data[0];                   // line: written_after_others_read
     if (threadIdx.x == 0) data[0] = seen + 1.0f;  // line: written_after_others_read
     data[1 + threadIdx.x] = seen;
 }
-LAUNCHER(written_after_others_read) { read_by_all<<<1, 2>>>(call.data); }
 
-__global__ void unwritten_byte(float* data) {
+KERNEL(read_of_unwritten_byte, 1, 32) {
     __shared__ unsigned char bytes[4];
     if (threadIdx.x == 0) bytes[0] = 1;
     __syncthreads();
     data[threadIdx.x] = bytes[1];  // line: read_of_unwritten_byte
 }
-LAUNCHER(read_of_unwritten_byte) { unwritten_byte<<<1, 32>>>(call.data); }
 
 // That all had written the same before does not excuse them.
-__global__ void written_alike(float* data) {
+KERNEL(written_anew_without_barrier, 1, 32) {
     __shared__ float flag;
     flag = 1.0f;
     __syncthreads();
     if (threadIdx.x == 0) flag = data[40];  // line: written_anew_without_barrier
     data[threadIdx.x] = flag;               // line: written_anew_without_barrier
 }
-LAUNCHER(written_anew_without_barrier) { written_alike<<<1, 32>>>(call.data); }
 
 // Which value stays depends on whether the first thread gives way at reads that nobody else makes.
-__global__ void last_one_stays(float* data) {
-    data[0] = threadIdx.x == 0 ? data[1] + data[2] : -1.0f;
-}
-LAUNCHER(last_one_stays) { last_one_stays<<<1, 2>>>(call.data); }
+KERNEL(last_one_stays, 1, 2) { data[0] = threadIdx.x == 0 ? data[1] + data[2] : -1.0f; }
 
 // Only pre-emption shows the lost updates in the values.
 __global__ void lost_updates(float* data) { data[0] += 1.0f; }
@@ -273,61 +252,48 @@ LAUNCHER(fill_past_the_end) {
 }
 
 // Two stages of asynchronous copies; each kernel lacks one thing that the pipeline needs.
-__device__ unsigned in_shared(const void* p) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
+#define COPY(TO, FROM)                                                     \
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(         \
+                     static_cast<unsigned>(__cvta_generic_to_shared(TO))), \
+                 "l"(FROM)                                                 \
+                 : "memory")
 __device__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 __device__ void wait_for_all_but_one() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
 __device__ void wait_for_all() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 
-__global__ void copy_without_wait(float* data) {
+KERNEL(async_without_wait, 1, 32) {
     __shared__ float stage[32];
     const unsigned i = threadIdx.x;
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::  // line: async_without_wait
-                 "r"(in_shared(stage + i)),
-                 "l"(data + i)
-                 : "memory");
+    COPY(stage + i, data + i);  // line: async_without_wait
     commit();
     __syncthreads();
     data[32 + i] = stage[i ^ 1];  // line: async_without_wait
 }
-LAUNCHER(async_without_wait) { copy_without_wait<<<1, 32>>>(call.data); }
 
-__global__ void copy_without_commit(float* data) {
+KERNEL(async_without_commit, 1, 32) {
     __shared__ float stage[32];
     const unsigned i = threadIdx.x;
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::  // line: async_without_commit
-                 "r"(in_shared(stage + i)),
-                 "l"(data + i)
-                 : "memory");
+    COPY(stage + i, data + i);  // line: async_without_commit
     wait_for_all();
     __syncthreads();
     data[32 + i] = stage[i ^ 1];  // line: async_without_commit
 }
-LAUNCHER(async_without_commit) { copy_without_commit<<<1, 32>>>(call.data); }
 
-__global__ void copy_without_barrier(float* data) {
+KERNEL(async_without_barrier, 1, 64) {
     __shared__ float stage[64];
     const unsigned i = threadIdx.x;
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::  // line: async_without_barrier
-                 "r"(in_shared(stage + i)),
-                 "l"(data + i)
-                 : "memory");
+    COPY(stage + i, data + i);  // line: async_without_barrier
     commit();
     wait_for_all();
     data[i] = stage[63 - i];  // line: async_without_barrier
 }
-LAUNCHER(async_without_barrier) { copy_without_barrier<<<1, 64>>>(call.data); }
 
-__global__ void refill_early(float* data) {
+KERNEL(async_early_refill, 1, 64) {
     __shared__ float stage[64];
     const unsigned i = threadIdx.x;
     float sum = 0;
     for (int row = 0; row < 2; ++row) {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::  // line: async_early_refill
-                     "r"(in_shared(stage + i)),
-                     "l"(data + i)
-                     : "memory");
+        COPY(stage + i, data + i);  // line: async_early_refill
         commit();
         wait_for_all();
         __syncthreads();
@@ -336,17 +302,13 @@ __global__ void refill_early(float* data) {
     __syncthreads();
     data[i] = sum;
 }
-LAUNCHER(async_early_refill) { refill_early<<<1, 64>>>(call.data); }
 
-__global__ void one_stage_too_few(float* data) {
+KERNEL(async_one_stage_too_few, 1, 32) {
     __shared__ float stage[2][32];
     const unsigned i = threadIdx.x;
     float sum = 0;
     for (int row = 0; row < 4; ++row) {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::  // line: async_one_stage_too_few
-                     "r"(in_shared(stage[row % 2] + i)),
-                     "l"(data + i)
-                     : "memory");
+        COPY(stage[row % 2] + i, data + i);  // line: async_one_stage_too_few
         commit();
         wait_for_all_but_one();
         __syncthreads();
@@ -355,7 +317,6 @@ __global__ void one_stage_too_few(float* data) {
     }
     data[i] = sum;
 }
-LAUNCHER(async_one_stage_too_few) { one_stage_too_few<<<1, 32>>>(call.data); }
 
 __global__ void group_copy_without_wait(float* data) {
     __shared__ __align__(16) float stage[64];
@@ -377,17 +338,16 @@ __global__ void group_copy_waits_early(float* data) {
 LAUNCHER(group_copy_waits_early) { group_copy_waits_early<<<1, 64>>>(call.data); }
 
 // Half of the warps leave a barrier of their own, and read what the others wrote.
-__global__ void barrier_of_half(float* data) {
+KERNEL(named_barrier_of_half, 1, 64) {
     __shared__ float half[64];
     const unsigned i = threadIdx.x;
     half[i] = data[i];  // line: named_barrier_of_half
     asm volatile("bar.sync %0, 32;" ::"r"(1 + i / 32) : "memory");
     data[i] = half[63 - i];  // line: named_barrier_of_half
 }
-LAUNCHER(named_barrier_of_half) { barrier_of_half<<<1, 64>>>(call.data); }
 
 // Without a callback CUB's scan of warps ends with reads of the sums that the next one writes.
-__global__ void scan_twice(float* data) {
+KERNEL(scans_without_barrier, 1, 64) {
     using Scan = cub::BlockScan<float, 64, cub::BLOCK_SCAN_WARP_SCANS>;
     __shared__ typename Scan::TempStorage storage;
     float sum = data[threadIdx.x];
@@ -395,4 +355,3 @@ __global__ void scan_twice(float* data) {
     Scan(storage).InclusiveSum(sum, sum);  // line: scans_without_barrier
     data[threadIdx.x] = sum;
 }
-LAUNCHER(scans_without_barrier) { scan_twice<<<1, 64>>>(call.data); }

@@ -4,49 +4,27 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include <cstdint>
-
+#include "harness/simt/tests/async.hpp"
 #include "harness/simt/tests/launcher.hpp"
 
 namespace {
 
-__device__ unsigned in_shared(const void* p) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(p));
-}
-__device__ void init(std::uint64_t* mbarrier, unsigned count) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(in_shared(mbarrier)), "r"(count));
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-__device__ void expect(std::uint64_t* mbarrier, unsigned bytes) {
-    asm volatile(
-        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(in_shared(mbarrier)),
-        "r"(bytes)
-        : "memory");
-}
-__device__ void arrive(std::uint64_t* mbarrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(in_shared(mbarrier)) : "memory");
-}
-__device__ void wait(std::uint64_t* mbarrier, unsigned parity) {
-    asm volatile(
-        "{ .reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1; "
-        "@!p bra again; }" ::"r"(in_shared(mbarrier)),
-        "r"(parity)
-        : "memory");
-}
-__device__ void fence_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-__device__ void commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ void wait_for_reads() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ void commit_and_wait() {
+    commit();
+    wait_for_reads();
+}
 
 // On the line of their call, as macros.
 #define LOAD(TO, FROM, BYTES, MBARRIER)                                                      \
     asm volatile(                                                                            \
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, " \
-        "[%3];" ::"r"(in_shared(TO)),                                                        \
-        "l"(FROM), "r"(unsigned(BYTES)), "r"(in_shared(MBARRIER))                            \
+        "[%3];" ::"r"(shared_address(TO)),                                                   \
+        "l"(FROM), "r"(unsigned(BYTES)), "r"(shared_address(MBARRIER))                       \
         : "memory")
 #define STORE(TO, FROM, BYTES)                                                            \
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(TO), \
-                 "r"(in_shared(FROM)), "r"(unsigned(BYTES))                               \
+                 "r"(shared_address(FROM)), "r"(unsigned(BYTES))                          \
                  : "memory")
 
 __global__ void load_without_wait(float* data) {
@@ -54,7 +32,7 @@ __global__ void load_without_wait(float* data) {
     __shared__ alignas(128) float stage[32];
     if (threadIdx.x == 0) {
         init(&full, 1);
-        expect(&full, sizeof stage);
+        arrive_expecting(&full, sizeof stage);
         LOAD(stage, data, sizeof stage, &full);  // line: load_without_wait
     }
     __syncthreads();
@@ -63,21 +41,20 @@ __global__ void load_without_wait(float* data) {
 LAUNCHER(load_without_wait) { load_without_wait<<<1, 32>>>(call.data); }
 
 // One thread waits, and no barrier tells the others of it.
-__global__ void wait_of_one(float* data) {
+KERNEL(load_waited_for_by_one, 1, 32) {
     __shared__ std::uint64_t full;
     __shared__ alignas(128) float stage[32];
     if (threadIdx.x == 0) {
         init(&full, 1);
-        expect(&full, sizeof stage);
+        arrive_expecting(&full, sizeof stage);
         LOAD(stage, data, sizeof stage, &full);  // line: load_waited_for_by_one
         wait(&full, 0);
     }
     data[32 + threadIdx.x] = stage[threadIdx.x];  // line: load_waited_for_by_one
 }
-LAUNCHER(load_waited_for_by_one) { wait_of_one<<<1, 32>>>(call.data); }
 
 // The second wait is for the phase that the first has seen.
-__global__ void reuse_parity(float* data) {
+KERNEL(parity_reused, 1, 32) {
     __shared__ std::uint64_t full;
     __shared__ alignas(128) float stage[32];
     if (threadIdx.x == 0) init(&full, 1);
@@ -85,7 +62,7 @@ __global__ void reuse_parity(float* data) {
     float sum = 0;
     for (int row = 0; row < 2; ++row) {
         if (threadIdx.x == 0) {
-            expect(&full, sizeof stage);
+            arrive_expecting(&full, sizeof stage);
             LOAD(stage, data + 32 * row, sizeof stage, &full);  // line: parity_reused
         }
         if (row == 0) __syncthreads();
@@ -95,10 +72,9 @@ __global__ void reuse_parity(float* data) {
     }
     data[threadIdx.x] = sum;
 }
-LAUNCHER(parity_reused) { reuse_parity<<<1, 32>>>(call.data); }
 
 // The next load does not wait until all have read the last.
-__global__ void refill(float* data) {
+KERNEL(refilled_early, 1, 64) {
     __shared__ std::uint64_t full[2];
     __shared__ alignas(128) float stage[64];
     if (threadIdx.x == 0) init(&full[0], 1), init(&full[1], 1);
@@ -106,7 +82,7 @@ __global__ void refill(float* data) {
     float sum = 0;
     for (unsigned row = 0; row < 2; ++row) {
         if (threadIdx.x == 0) {
-            expect(&full[row], sizeof stage);
+            arrive_expecting(&full[row], sizeof stage);
             LOAD(stage, data, sizeof stage, &full[row]);  // line: refilled_early
         }
         wait(&full[row], 0);
@@ -115,10 +91,9 @@ __global__ void refill(float* data) {
     __syncthreads();
     data[threadIdx.x] = sum;
 }
-LAUNCHER(refilled_early) { refill<<<1, 64>>>(call.data); }
 
 // The consumers' arrivals are there, but the producer does not wait for them.
-__global__ void skip_empty(float* data) {
+KERNEL(empty_not_waited_for, 1, 64) {
     __shared__ std::uint64_t full[2], empty;
     __shared__ alignas(16) float stage[32];
     if (threadIdx.x == 0) init(&full[0], 32), init(&full[1], 32), init(&empty, 32);
@@ -137,45 +112,38 @@ __global__ void skip_empty(float* data) {
     __syncthreads();
     if (threadIdx.x >= 32) data[threadIdx.x] = sum;
 }
-LAUNCHER(empty_not_waited_for) { skip_empty<<<1, 64>>>(call.data); }
 
-__global__ void store_unfenced(float* data) {
+KERNEL(store_without_fence, 1, 32) {
     __shared__ alignas(128) float stage[32];
     stage[threadIdx.x] = float(threadIdx.x);  // line: store_without_fence
     __syncthreads();
     if (threadIdx.x == 0) {
         STORE(data, stage, sizeof stage);  // line: store_without_fence
-        commit();
-        wait_for_reads();
+        commit_and_wait();
     }
 }
-LAUNCHER(store_without_fence) { store_unfenced<<<1, 32>>>(call.data); }
 
 // The fence is there, but before the write.
-__global__ void fence_too_early(float* data) {
+KERNEL(store_fenced_too_early, 1, 32) {
     __shared__ alignas(128) float stage[32];
     fence_proxy();
     stage[threadIdx.x] = float(threadIdx.x);  // line: store_fenced_too_early
     __syncthreads();
     if (threadIdx.x == 0) {
         STORE(data, stage, sizeof stage);  // line: store_fenced_too_early
-        commit();
-        wait_for_reads();
+        commit_and_wait();
     }
 }
-LAUNCHER(store_fenced_too_early) { fence_too_early<<<1, 32>>>(call.data); }
 
-__global__ void store_unsynchronised(float* data) {
+KERNEL(store_without_barrier, 1, 64) {
     __shared__ alignas(128) float stage[64];
     stage[threadIdx.x] = float(threadIdx.x);  // line: store_without_barrier
     fence_proxy();
     if (threadIdx.x == 0) {
         STORE(data, stage, sizeof stage);  // line: store_without_barrier
-        commit();
-        wait_for_reads();
+        commit_and_wait();
     }
 }
-LAUNCHER(store_without_barrier) { store_unsynchronised<<<1, 64>>>(call.data); }
 
 __global__ void overwrite_source(float* data, bool commits, bool waits) {
     __shared__ alignas(128) float stage[32];
@@ -195,22 +163,20 @@ LAUNCHER(store_not_waited_for) { overwrite_source<<<1, 32>>>(call.data, true, fa
 LAUNCHER(store_not_committed) { overwrite_source<<<1, 32>>>(call.data, false, true); }
 
 // Its source has been read, but what it writes may not be there.
-__global__ void read_back(float* data) {
+KERNEL(store_read_back, 1, 32) {
     __shared__ alignas(128) float stage[32];
     stage[threadIdx.x] = float(threadIdx.x);
     fence_proxy();
     __syncthreads();
     if (threadIdx.x == 0) {
         STORE(data, stage, sizeof stage);  // line: store_read_back
-        commit();
-        wait_for_reads();
+        commit_and_wait();
     }
     __syncthreads();
     data[32 + threadIdx.x] = data[threadIdx.x];  // line: store_read_back
 }
-LAUNCHER(store_read_back) { read_back<<<1, 32>>>(call.data); }
 
-__global__ void leave_store(float* data) {
+KERNEL(store_outlives_block, 1, 32) {
     __shared__ alignas(128) float stage[32];
     stage[threadIdx.x] = float(threadIdx.x);
     fence_proxy();
@@ -220,7 +186,6 @@ __global__ void leave_store(float* data) {
         commit();
     }
 }
-LAUNCHER(store_outlives_block) { leave_store<<<1, 32>>>(call.data); }
 
 // Nothing is missing. Another thread asks for the last copy, and another warp reads what it loads.
 __global__ void copy_often(float* data, unsigned times) {
@@ -231,7 +196,7 @@ __global__ void copy_often(float* data, unsigned times) {
     for (unsigned i = 0; i < times; ++i) {
         if (i == times - 1) __syncthreads();
         if (threadIdx.x == (i == times - 1 ? 1 : 0)) {
-            expect(&full, sizeof stage);
+            arrive_expecting(&full, sizeof stage);
             LOAD(stage, data, sizeof stage, &full);
         }
         if (threadIdx.x == 0 || i == times - 1) wait(&full, i % 2);
@@ -245,10 +210,10 @@ __global__ void init_unsynchronised() {
     __shared__ std::uint64_t full;
     if (threadIdx.x == 0)
         asm volatile("mbarrier.init.shared::cta.b64 [%0], 64;" ::  // line: init_without_barrier
-                     "r"(in_shared(&full)));
+                     "r"(shared_address(&full)));
     if (threadIdx.x < 32) __syncwarp();
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::  // line: init_without_barrier
-                 "r"(in_shared(&full))
+                 "r"(shared_address(&full))
                  : "memory");
 }
 LAUNCHER(init_without_barrier) { init_unsynchronised<<<1, 64>>>(); }
@@ -259,7 +224,7 @@ __global__ void expect_other(float* data, unsigned bytes) {
     __shared__ alignas(128) float stage[32];
     if (threadIdx.x == 0) {
         init(&full, 1);
-        expect(&full, bytes);
+        arrive_expecting(&full, bytes);
         LOAD(stage, data, sizeof stage, &full);
     }
     __syncthreads();
@@ -272,7 +237,8 @@ LAUNCHER(expects_fewer_bytes) { expect_other<<<1, 32>>>(call.data, 64); }
 __global__ void arrive_twice() {
     __shared__ std::uint64_t full;
     init(&full, 1);
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], 2;" ::"r"(in_shared(&full)) : "memory");
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], 2;" ::"r"(shared_address(&full))
+                 : "memory");
 }
 LAUNCHER(an_arrival_too_many) { arrive_twice<<<1, 1>>>(); }
 
@@ -298,14 +264,14 @@ __global__ void copy_tile(const __grid_constant__ CUtensorMap map, int x, int y,
     if (loads)
         asm volatile(
             "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
-            "[%1, {%2, %3}], [%4];" ::"r"(in_shared(box)),
-            "l"(&map), "r"(x), "r"(y), "r"(in_shared(&full))
+            "[%1, {%2, %3}], [%4];" ::"r"(shared_address(box)),
+            "l"(&map), "r"(x), "r"(y), "r"(shared_address(&full))
             : "memory");
     else
         asm volatile(
             "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(
                 &map),
-            "r"(x), "r"(y), "r"(in_shared(box))
+            "r"(x), "r"(y), "r"(shared_address(box))
             : "memory");
 }
 void launch_copy_of_tile(float* data, int x, int y, bool loads) {

@@ -44,7 +44,7 @@ LAUNCHER(cluster_begins) { written_before_it_begins<<<2, 32>>>(call.data); }
 __global__ void __cluster_dims__(2, 1, 1) never_arrives(float* data) {
     ROWS();
     if (rank == 0) cluster.barrier_arrive();
-    if (rank == 0 || i < 16) cluster.barrier_wait();
+    if (rank == 0 || i < 16) cluster.barrier_wait();  // line: cluster_wait_without_arrival
     data[i] = *other;
 }
 LAUNCHER(cluster_of_odd_grid) { never_arrives<<<3, 32>>>(call.data); }

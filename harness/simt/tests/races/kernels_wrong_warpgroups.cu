@@ -2,15 +2,9 @@
 // Products of a warpgroup (wgmma) whose asynchrony is wrong: each kernel lacks one thing.
 #include <cuda_runtime.h>
 
-#include "harness/simt/tests/constructs/async.hpp"
+#include "harness/simt/tests/async.hpp"
 #include "harness/simt/tests/launcher.hpp"
 
-// Compiled for sm_90a alone, and by the CPU device.
-#if !defined(__NVCC__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define WGMMA(...) asm volatile(__VA_ARGS__)
-#else
-#define WGMMA(...)
-#endif
 #define FENCE() WGMMA("wgmma.fence.sync.aligned;" :: : "memory")
 #define COMMIT() WGMMA("wgmma.commit_group.sync.aligned;" :: : "memory")
 #define WAIT(GROUPS) WGMMA("wgmma.wait_group.sync.aligned " #GROUPS ";" :: : "memory")
@@ -47,9 +41,17 @@ struct ProductTile {
     }
 };
 
-__global__ void product_without_wait(float* data) {
-    __shared__ __align__(128) ProductTile tile;
-    float d[4] = {};
+#define TILE_AND_SUM()                          \
+    __shared__ __align__(128) ProductTile tile; \
+    float d[4] = {}
+// The product is committed and waited for, and the sum is used.
+#define FINISH() \
+    COMMIT();    \
+    WAIT(0);     \
+    data[threadIdx.x] = d[0]
+
+KERNEL(wgmma_without_wait, 1, 128) {
+    TILE_AND_SUM();
     tile.fill_and_fence();
     FENCE();
     PRODUCT();  // line: wgmma_without_wait
@@ -57,22 +59,18 @@ __global__ void product_without_wait(float* data) {
     data[threadIdx.x] = d[0];  // line: wgmma_without_wait
     WAIT(0);
 }
-LAUNCHER(wgmma_without_wait) { product_without_wait<<<1, 128>>>(call.data); }
 
-__global__ void product_without_commit(float* data) {
-    __shared__ __align__(128) ProductTile tile;
-    float d[4] = {};
+KERNEL(wgmma_without_commit, 1, 128) {
+    TILE_AND_SUM();
     tile.fill_and_fence();
     FENCE();
     PRODUCT();  // line: wgmma_without_commit
     WAIT(0);
     data[threadIdx.x] = d[0];  // line: wgmma_without_commit
 }
-LAUNCHER(wgmma_without_commit) { product_without_commit<<<1, 128>>>(call.data); }
 
-__global__ void one_group_too_many_left(float* data) {
-    __shared__ __align__(128) ProductTile tile;
-    float d[4] = {};
+KERNEL(wgmma_one_group_too_many, 1, 128) {
+    TILE_AND_SUM();
     tile.fill_and_fence();
     FENCE();
     for (int k = 0; k < 2; ++k) {
@@ -82,35 +80,26 @@ __global__ void one_group_too_many_left(float* data) {
     WAIT(1);
     data[threadIdx.x] = d[0];  // line: wgmma_one_group_too_many
 }
-LAUNCHER(wgmma_one_group_too_many) { one_group_too_many_left<<<1, 128>>>(call.data); }
 
-__global__ void accumulator_fenced_early(float* data) {
+KERNEL(wgmma_fenced_early, 1, 128) {
     __shared__ __align__(128) ProductTile tile;
     float d[4];
     tile.fill_and_fence();
     FENCE();
     for (float& one : d) one = data[threadIdx.x];  // line: wgmma_fenced_early
     PRODUCT();                                     // line: wgmma_fenced_early
-    COMMIT();
-    WAIT(0);
-    data[threadIdx.x] = d[0];
+    FINISH();
 }
-LAUNCHER(wgmma_fenced_early) { accumulator_fenced_early<<<1, 128>>>(call.data); }
 
-__global__ void product_without_fence(float* data) {
-    __shared__ __align__(128) ProductTile tile;
-    float d[4] = {};
+KERNEL(wgmma_without_fence, 1, 128) {
+    TILE_AND_SUM();
     tile.fill_and_fence();
     PRODUCT();  // line: wgmma_without_fence
-    COMMIT();
-    WAIT(0);
-    data[threadIdx.x] = d[0];
+    FINISH();
 }
-LAUNCHER(wgmma_without_fence) { product_without_fence<<<1, 128>>>(call.data); }
 
-__global__ void rescaled_without_fence(float* data) {
-    __shared__ __align__(128) ProductTile tile;
-    float d[4] = {};
+KERNEL(wgmma_rescaled, 1, 128) {
+    TILE_AND_SUM();
     tile.fill_and_fence();
     FENCE();
     for (int k = 0; k < 2; ++k) {
@@ -121,54 +110,40 @@ __global__ void rescaled_without_fence(float* data) {
     }
     data[threadIdx.x] = d[0];
 }
-LAUNCHER(wgmma_rescaled) { rescaled_without_fence<<<1, 128>>>(call.data); }
 
-__global__ void product_without_proxy_fence(float* data) {
-    __shared__ __align__(128) ProductTile tile;
-    float d[4] = {};
+KERNEL(wgmma_without_proxy_fence, 1, 128) {
+    TILE_AND_SUM();
     tile.fill();
     tile.b[threadIdx.x] = 0x4000;  // line: wgmma_without_proxy_fence
     __syncthreads();
     FENCE();
     PRODUCT();  // line: wgmma_without_proxy_fence
-    COMMIT();
-    WAIT(0);
-    data[threadIdx.x] = d[0];
+    FINISH();
 }
-LAUNCHER(wgmma_without_proxy_fence) { product_without_proxy_fence<<<1, 128>>>(call.data); }
 
-__global__ void product_with_one_thread_fenced(float* data) {
-    __shared__ __align__(128) ProductTile tile;
-    float d[4] = {};
+KERNEL(wgmma_one_thread_fenced, 1, 128) {
+    TILE_AND_SUM();
     tile.fill();
     tile.b[threadIdx.x] = 0x4000;  // line: wgmma_one_thread_fenced
     if (threadIdx.x == 0) FENCE_PROXIES();
     __syncthreads();
     FENCE();
     PRODUCT();  // line: wgmma_one_thread_fenced
-    COMMIT();
-    WAIT(0);
-    data[threadIdx.x] = d[0];
+    FINISH();
 }
-LAUNCHER(wgmma_one_thread_fenced) { product_with_one_thread_fenced<<<1, 128>>>(call.data); }
 
-__global__ void product_without_barrier(float* data) {
-    __shared__ __align__(128) ProductTile tile;
-    float d[4] = {};
+KERNEL(wgmma_without_barrier, 1, 128) {
+    TILE_AND_SUM();
     tile.fill_and_fence();
     tile.b[threadIdx.x] = 0x4000;  // line: wgmma_without_barrier
     FENCE_PROXIES();
     FENCE();
     PRODUCT();  // line: wgmma_without_barrier
-    COMMIT();
-    WAIT(0);
-    data[threadIdx.x] = d[0];
+    FINISH();
 }
-LAUNCHER(wgmma_without_barrier) { product_without_barrier<<<1, 128>>>(call.data); }
 
-__global__ void refilled_before_the_wait(float* data) {
-    __shared__ __align__(128) ProductTile tile;
-    float d[4] = {};
+KERNEL(wgmma_early_refill, 1, 128) {
+    TILE_AND_SUM();
     tile.fill_and_fence();
     FENCE();
     PRODUCT();  // line: wgmma_early_refill
@@ -177,11 +152,9 @@ __global__ void refilled_before_the_wait(float* data) {
     WAIT(0);
     data[threadIdx.x] = d[0];
 }
-LAUNCHER(wgmma_early_refill) { refilled_before_the_wait<<<1, 128>>>(call.data); }
 
-__global__ void factor_overwritten(float* data) {
-    __shared__ __align__(128) ProductTile tile;
-    float d[4] = {};
+KERNEL(wgmma_factor_overwritten, 1, 128) {
+    TILE_AND_SUM();
     unsigned a[4] = {0x3f803f80, 0x3f803f80, 0x3f803f80, 0x3f803f80};
     tile.fill_and_fence();
     FENCE();
@@ -191,10 +164,9 @@ __global__ void factor_overwritten(float* data) {
     WAIT(0);
     data[threadIdx.x] = d[0] + static_cast<float>(a[0]);
 }
-LAUNCHER(wgmma_factor_overwritten) { factor_overwritten<<<1, 128>>>(call.data); }
 
 // All that the kernels above lack, in the order in which pipelines have it.
-__global__ void pipeline(float* data) {
+KERNEL(wgmma_pipeline, 1, 128) {
     __shared__ __align__(128) ProductTile tiles[2];
     float d[4] = {};
     unsigned a[4] = {0x3f803f80, 0x3f803f80, 0x3f803f80, 0x3f803f80};
@@ -214,11 +186,10 @@ __global__ void pipeline(float* data) {
     }
     data[threadIdx.x] = d[0];
 }
-LAUNCHER(wgmma_pipeline) { pipeline<<<1, 128>>>(call.data); }
 
 // The same with a warpgroup that fills and one that multiplies, which meet at barriers of their
 // own.
-__global__ void filled_by_another(float* data) {
+KERNEL(wgmma_specialised, 1, 256) {
     __shared__ __align__(128) ProductTile tiles[2];
     float d[4] = {};
     const unsigned thread = threadIdx.x % 128;
@@ -241,10 +212,9 @@ __global__ void filled_by_another(float* data) {
     }
     if (threadIdx.x >= 128) data[thread] = d[0];
 }
-LAUNCHER(wgmma_specialised) { filled_by_another<<<1, 256>>>(call.data); }
 
 // The same by mbarriers, at which every thread arrives.
-__global__ void filled_by_mbarriers(float* data) {
+KERNEL(wgmma_by_mbarriers, 1, 256) {
     __shared__ __align__(128) ProductTile tiles[2];
     __shared__ std::uint64_t full[2], empty[2];
     float d[4] = {};
@@ -271,11 +241,9 @@ __global__ void filled_by_mbarriers(float* data) {
     }
     if (threadIdx.x >= 128) data[thread] = d[0];
 }
-LAUNCHER(wgmma_by_mbarriers) { filled_by_mbarriers<<<1, 256>>>(call.data); }
 
 // Three of the four warps come.
-__global__ void three_warps(float* data) {
+KERNEL(wgmma_of_three_warps, 1, 128) {
     if (threadIdx.x < 96) FENCE();
     data[threadIdx.x] = 1.0f;
 }
-LAUNCHER(wgmma_of_three_warps) { three_warps<<<1, 128>>>(call.data); }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 #ifdef __CUDA_ARCH__
 #define SIDE 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What launchers of PyTorch extensions ask of at::Tensor. On the device cuda it is PyTorch's own.
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 
 #include <ATen/AccumulateType.h>
 #include <ATen/cuda/CUDAContext.h>

@@ -16,7 +16,7 @@
 
 #define GRADVERIFY_TORCH_REFUSED(SCOPE, RETURN, ...) \
     GRADVERIFY_SIMT_CUDA_ONLY("PyTorch", SCOPE, RETURN, __VA_ARGS__)
-#define GRADVERIFY_TORCH_REFUSED_PLAIN(RETURN, NAME)                         \
+#define GRADVERIFY_TORCH_REFUSED_PLAIN(NAME, RETURN)                         \
     [[noreturn]] RETURN NAME(GRADVERIFY_SIMT_PLACE) const {                  \
         GRADVERIFY_SIMT_REFUSE("PyTorch", "at::Tensor::" #NAME, file, line); \
     }
@@ -243,17 +243,8 @@ class Tensor {
                              max, mean, min, mm, mv, ne, norm, pow, prod, register_hook, repeat,
                              resize_, scatter_, scatter_add_, set_, softmax, sort, split, topk,
                              unbind, var, where)
-    GRADVERIFY_TORCH_REFUSED_PLAIN(Tensor, abs)
-    GRADVERIFY_TORCH_REFUSED_PLAIN(Tensor, exp)
-    GRADVERIFY_TORCH_REFUSED_PLAIN(Tensor, log)
-    GRADVERIFY_TORCH_REFUSED_PLAIN(Tensor, max)
-    GRADVERIFY_TORCH_REFUSED_PLAIN(Tensor, mean)
-    GRADVERIFY_TORCH_REFUSED_PLAIN(Tensor, min)
-    GRADVERIFY_TORCH_REFUSED_PLAIN(Tensor, nonzero)
-    GRADVERIFY_TORCH_REFUSED_PLAIN(Tensor, reciprocal)
-    GRADVERIFY_TORCH_REFUSED_PLAIN(Tensor, rsqrt)
-    GRADVERIFY_TORCH_REFUSED_PLAIN(Tensor, sigmoid)
-    GRADVERIFY_TORCH_REFUSED_PLAIN(Tensor, sqrt)
+    GRADVERIFY_SIMT_EACH(GRADVERIFY_TORCH_REFUSED_PLAIN, (Tensor), abs, exp, log, max, mean, min,
+                         nonzero, reciprocal, rsqrt, sigmoid, sqrt)
 
     const Shape& gradverify_shape() const { return shape(); }
     Tensor gradverify_as(const Shape& shape, ScalarType type) const {

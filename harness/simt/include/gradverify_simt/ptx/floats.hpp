@@ -260,30 +260,18 @@ inline Bits<T> sqrt_(Bits<T> a) {
     return result<T, m>(std::sqrt(value<T, m>(a)));
 }
 /// 9.7.3.17 rsqrt, 9.7.3.19 sin, cos, lg2, ex2, tanh; 9.7.4.9 tanh and 9.7.4.10 ex2 of halves.
-template <class T, Modifiers m = 0>
-inline Bits<T> rsqrt_(Bits<T> a) {
-    return approximate<T, m>(a, [](double x) { return 1 / std::sqrt(x); });
-}
-template <class T, Modifiers m = 0>
-inline Bits<T> sin_(Bits<T> a) {
-    return approximate<T, m>(a, [](double x) { return std::sin(x); });
-}
-template <class T, Modifiers m = 0>
-inline Bits<T> cos_(Bits<T> a) {
-    return approximate<T, m>(a, [](double x) { return std::cos(x); });
-}
-template <class T, Modifiers m = 0>
-inline Bits<T> lg2_(Bits<T> a) {
-    return approximate<T, m>(a, [](double x) { return std::log2(x); });
-}
-template <class T, Modifiers m = 0>
-inline Bits<T> ex2_(Bits<T> a) {
-    return approximate<T, m>(a, [](double x) { return std::exp2(x); });
-}
-template <class T, Modifiers m = 0>
-inline Bits<T> tanh_(Bits<T> a) {
-    return approximate<T, m>(a, [](double x) { return std::tanh(x); });
-}
+#define GRADVERIFY_SIMT_APPROXIMATION(NAME, VALUE)                   \
+    template <class T, Modifiers m = 0>                              \
+    inline Bits<T> NAME(Bits<T> a) {                                 \
+        return approximate<T, m>(a, [](double x) { return VALUE; }); \
+    }
+GRADVERIFY_SIMT_APPROXIMATION(rsqrt_, 1 / std::sqrt(x))
+GRADVERIFY_SIMT_APPROXIMATION(sin_, std::sin(x))
+GRADVERIFY_SIMT_APPROXIMATION(cos_, std::cos(x))
+GRADVERIFY_SIMT_APPROXIMATION(lg2_, std::log2(x))
+GRADVERIFY_SIMT_APPROXIMATION(ex2_, std::exp2(x))
+GRADVERIFY_SIMT_APPROXIMATION(tanh_, std::tanh(x))
+#undef GRADVERIFY_SIMT_APPROXIMATION
 
 /// 9.7.3.1 testp.
 template <class T, Modifiers m>

@@ -172,29 +172,23 @@ inline std::uint32_t dp4a_(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     return c;
 }
 
-/// 9.7.8.1 and, or, xor, not, cnot.
-template <class T, Modifiers = 0>
-inline Bits<T> and_(Bits<T> a, Bits<T> b) {
-    return static_cast<Bits<T>>(a & b);
-}
-template <class T, Modifiers = 0>
-inline Bits<T> or_(Bits<T> a, Bits<T> b) {
-    return static_cast<Bits<T>>(a | b);
-}
-template <class T, Modifiers = 0>
-inline Bits<T> xor_(Bits<T> a, Bits<T> b) {
-    return static_cast<Bits<T>>(a ^ b);
-}
+/// 9.7.8.1 and, or, xor, cnot, not.
+#define GRADVERIFY_SIMT_BITWISE(NAME, PARAMETERS, VALUE) \
+    template <class T, Modifiers = 0>                    \
+    inline Bits<T> NAME PARAMETERS {                     \
+        return static_cast<Bits<T>>(VALUE);              \
+    }
+GRADVERIFY_SIMT_BITWISE(and_, (Bits<T> a, Bits<T> b), a& b)
+GRADVERIFY_SIMT_BITWISE(or_, (Bits<T> a, Bits<T> b), a | b)
+GRADVERIFY_SIMT_BITWISE(xor_, (Bits<T> a, Bits<T> b), a ^ b)
+GRADVERIFY_SIMT_BITWISE(cnot_, (Bits<T> a), a == 0)
+#undef GRADVERIFY_SIMT_BITWISE
 template <class T, Modifiers = 0>
 inline Bits<T> not_(Bits<T> a) {
     if constexpr (std::is_same_v<T, pred>)
         return !a;
     else
         return static_cast<Bits<T>>(~a);
-}
-template <class T, Modifiers = 0>
-inline Bits<T> cnot_(Bits<T> a) {
-    return a == 0;
 }
 /// 9.7.8.6 lop3: the bit of the table at the index that the three bits make.
 template <class T, Modifiers = 0>

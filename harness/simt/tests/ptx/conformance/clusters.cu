@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the blocks of a cluster of four do together: each hands numbers of its lanes to its
 // neighbour, or to all. Fences stand where a hand-over needs them.
-#include "harness/simt/tests/conformance/blocks.hpp"
+#include "harness/simt/tests/ptx/conformance/blocks.hpp"
 #include "harness/simt/tests/tensor_maps.hpp"
 
 namespace conformance {
@@ -61,8 +61,8 @@ template <class Form>
 std::vector<u64> run_clusters(const std::vector<Operands>& operands) {
     const std::size_t in_cluster = 32 * blocks_of_cluster;
     const std::size_t threads = (operands.size() + in_cluster - 1) / in_cluster * in_cluster;
-    const Copied<Operands> in(operands);
-    const Copied<u64> out(std::vector<u64>(operands.size())), numbers{std::vector<u64>(threads)};
+    const Array<Operands> in(operands);
+    const Array<u64> out(static_cast<int>(operands.size())), numbers(static_cast<int>(threads));
     CUtensorMap map;
     if (encode<u64>(map, numbers, CU_TENSOR_MAP_DATA_TYPE_UINT64, {{threads}, {16}, {1}},
                     CU_TENSOR_MAP_SWIZZLE_NONE) != CUDA_SUCCESS)
@@ -78,9 +78,9 @@ std::vector<u64> run_clusters(const std::vector<Operands>& operands) {
     config.numAttrs = 1;
     const Operands* const operands_in = in;
     u64 *const results = out, *const all_numbers = numbers;
-    check(cudaLaunchKernelEx(&config, apply_to_clusters<Form>, operands_in, results, all_numbers,
-                             static_cast<u32>(operands.size()), map));
-    return taken(out, operands.size());
+    CHECK_CUDA(cudaLaunchKernelEx(&config, apply_to_clusters<Form>, operands_in, results,
+                                  all_numbers, static_cast<u32>(operands.size()), map));
+    return out.host();
 }
 
 /// The number of a lane of the block so many places on; or, of all blocks, their first eight.
@@ -105,12 +105,13 @@ std::vector<u64> want_of_all(const std::vector<Operands>& operands) {
 }
 
 // clang-format off
-#define CLUSTER_FORM(TEXT, NEEDS, ARRIVALS, WANT_ALL, ...) \
-    struct FORM_NAME(Form, __LINE__) { \
+#define CLUSTER_FORM(...) CLUSTER_FORM_NUMBERED(__COUNTER__, __VA_ARGS__)
+#define CLUSTER_FORM_NUMBERED(N, TEXT, NEEDS, ARRIVALS, WANT_ALL, ...) \
+    struct FORM_NAME(Form, N) { \
         static constexpr u32 arrivals = ARRIVALS; \
         static __device__ u64 apply(const Member& m) { __VA_ARGS__ } \
     }; \
-    ADD_FORM(TEXT, "lll", 64, (&run_clusters<FORM_NAME(Form, __LINE__)>), nullptr, NEEDS, (WANT_ALL))
+    ADD_FORM(N, TEXT, "lll", 64, (&run_clusters<FORM_NAME(Form, N)>), nullptr, NEEDS, (WANT_ALL))
 #define TAKES_FROM_NEXT &want_of_neighbour<1>
 #define GETS_FROM_LAST &want_of_neighbour<3>
 
@@ -145,27 +146,15 @@ GETCTARANK("getctarank.u64", "mapa.u64", "l", u64, m.own + m.lane)
         PTX_90(ARRIVE ";" ::: "memory"); \
         PTX_90(WAIT ";" ::: "memory"); \
         return m.received[m.lane];)
-#define ARRIVE(TEXT) HAND_OVER(TEXT, TEXT, "barrier.cluster.wait.acquire")
-#define WAIT(TEXT) HAND_OVER(TEXT, "barrier.cluster.arrive.release", TEXT)
-ARRIVE("barrier.cluster.arrive")
-ARRIVE("barrier.cluster.arrive.aligned")
-ARRIVE("barrier.cluster.arrive.release")
-ARRIVE("barrier.cluster.arrive.release.aligned")
+#define ARRIVE(TEXT, ...) HAND_OVER(TEXT, TEXT, "barrier.cluster.wait.acquire")
+#define WAIT(TEXT, ...) HAND_OVER(TEXT, "barrier.cluster.arrive.release", TEXT)
+EACH(ARRIVE, (), "barrier.cluster.arrive", "barrier.cluster.arrive.aligned", "barrier.cluster.arrive.release", "barrier.cluster.arrive.release.aligned")
 HAND_OVER("barrier.cluster.arrive.relaxed", "fence.acq_rel.cluster; barrier.cluster.arrive.relaxed", "barrier.cluster.wait.acquire")
 HAND_OVER("barrier.cluster.arrive.relaxed.aligned", "fence.acq_rel.cluster; barrier.cluster.arrive.relaxed.aligned", "barrier.cluster.wait.acquire")
-WAIT("barrier.cluster.wait")
-WAIT("barrier.cluster.wait.aligned")
-WAIT("barrier.cluster.wait.acquire")
-WAIT("barrier.cluster.wait.acquire.aligned")
-#define FENCE(TEXT) HAND_OVER(TEXT, TEXT "; barrier.cluster.arrive.relaxed", "barrier.cluster.wait.acquire")
-FENCE("fence.acq_rel.cluster")
-FENCE("fence.acq_rel.gpu")
-FENCE("fence.acq_rel.sys")
-FENCE("fence.sc.cluster")
-FENCE("fence.sc.gpu")
-FENCE("fence.sc.sys")
-FENCE("membar.gl")
-FENCE("membar.sys")
+EACH(WAIT, (), "barrier.cluster.wait", "barrier.cluster.wait.aligned", "barrier.cluster.wait.acquire", "barrier.cluster.wait.acquire.aligned")
+#define FENCE(TEXT, ...) HAND_OVER(TEXT, TEXT "; barrier.cluster.arrive.relaxed", "barrier.cluster.wait.acquire")
+EACH(FENCE, (), "fence.acq_rel.cluster", "fence.acq_rel.gpu", "fence.acq_rel.sys", "fence.sc.cluster", "fence.sc.gpu", "fence.sc.sys",
+     "membar.gl", "membar.sys")
 // What needs no other block: from lane to lane.
 #define FENCE_IN_BLOCK(TEXT, NEEDS, PTX, OPERANDS, ...) \
     LANE_FORM(TEXT, NEEDS, WANT(a), \
@@ -175,46 +164,34 @@ FENCE("membar.sys")
         __syncwarp(); \
         const u64 other = numbers[lane]; \
         return __shfl_sync(0xffffffff, other, 31 - int(lane));)
-#define FENCE_ALONE(TEXT) FENCE_IN_BLOCK(TEXT, sm_90, PTX_90, "", "r"(0))
-FENCE_IN_BLOCK("fence.acq_rel.cta", any, asm volatile, "", "r"(0))
-FENCE_IN_BLOCK("fence.sc.cta", any, asm volatile, "", "r"(0))
-FENCE_IN_BLOCK("membar.cta", any, asm volatile, "", "r"(0))
-FENCE_ALONE("fence.mbarrier_init.release.cluster")
-FENCE_ALONE("fence.proxy.alias")
-FENCE_ALONE("fence.proxy.async")
-FENCE_ALONE("fence.proxy.async.global")
-FENCE_ALONE("fence.proxy.async.shared::cta")
-FENCE_ALONE("fence.proxy.async.shared::cluster")
-FENCE_ALONE("fence.proxy.tensormap::generic.release.cta")
-FENCE_ALONE("fence.proxy.tensormap::generic.release.cluster")
-FENCE_ALONE("fence.proxy.tensormap::generic.release.gpu")
-FENCE_ALONE("fence.proxy.tensormap::generic.release.sys")
-#define FENCE_FOR_MAP(TEXT) FENCE_IN_BLOCK(TEXT, sm_90, PTX_90, " [%0], 128", "l"(block.global))
-FENCE_FOR_MAP("fence.proxy.tensormap::generic.acquire.cta")
-FENCE_FOR_MAP("fence.proxy.tensormap::generic.acquire.cluster")
-FENCE_FOR_MAP("fence.proxy.tensormap::generic.acquire.gpu")
-FENCE_FOR_MAP("fence.proxy.tensormap::generic.acquire.sys")
+#define FENCE_ALONE(TEXT, ...) FENCE_IN_BLOCK(TEXT, sm_90, PTX_90, "", "r"(0))
+EACH(FENCE_IN_BLOCK, (any, asm volatile, "", "r"(0)), "fence.acq_rel.cta", "fence.sc.cta", "membar.cta")
+EACH(FENCE_ALONE, (), "fence.mbarrier_init.release.cluster", "fence.proxy.alias", "fence.proxy.async", "fence.proxy.async.global",
+     "fence.proxy.async.shared::cta", "fence.proxy.async.shared::cluster",
+     "fence.proxy.tensormap::generic.release.cta", "fence.proxy.tensormap::generic.release.cluster",
+     "fence.proxy.tensormap::generic.release.gpu", "fence.proxy.tensormap::generic.release.sys")
+EACH(FENCE_IN_BLOCK, (sm_90, PTX_90, " [%0], 128", "l"(block.global)),
+     "fence.proxy.tensormap::generic.acquire.cta", "fence.proxy.tensormap::generic.acquire.cluster",
+     "fence.proxy.tensormap::generic.acquire.gpu", "fence.proxy.tensormap::generic.acquire.sys")
 // Kernels in order: what this one depends on has ended, and none depends on it.
-FENCE_ALONE("griddepcontrol.wait")
-FENCE_ALONE("griddepcontrol.launch_dependents")
+EACH(FENCE_ALONE, (), "griddepcontrol.wait", "griddepcontrol.launch_dependents")
 
 // Arrivals at the neighbour's mbarrier.
-#define ARRIVE_THERE(TEXT, ARRIVALS, BEFORE, IF, COUNT) \
-    CLUSTER_FORM(TEXT, sm_90, ARRIVALS, GETS_FROM_LAST, \
+#define ARRIVE_THERE(TEXT, BEFORE, COUNT) \
+    CLUSTER_FORM(TEXT, sm_90, 32, GETS_FROM_LAST, \
         give(m.of_next(m.received + m.lane), m.a); \
         BEFORE; \
-        if (IF) PTX_90(TEXT " _, [%0]" COUNT ";" ::"r"(m.of_next(m.mbarrier)) : "memory"); \
+        PTX_90(TEXT " _, [%0]" COUNT ";" ::"r"(m.of_next(m.mbarrier)) : "memory"); \
         u32 has = 0; \
         for (int tries = 0; has == 0 && tries < 1 << 16; ++tries) \
             PTX_90("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" \
                    : "=r"(has) : "r"(shared_address(m.mbarrier)) : "memory"); \
         return has != 0 ? m.received[m.lane] : 0;)
-ARRIVE_THERE("mbarrier.arrive.release.cluster.shared::cluster.b64", 32, , true, "")
-ARRIVE_THERE("mbarrier.arrive.relaxed.cluster.shared::cluster.b64", 32, PTX_90("fence.acq_rel.cluster;" ::: "memory"), true, "")
-ARRIVE_THERE("mbarrier.arrive.shared::cluster.b64", 32, PTX_90("fence.acq_rel.cluster;" ::: "memory"), true, "")
-ARRIVE_THERE("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64", 32, , true, ", 0")
-ARRIVE_THERE("mbarrier.arrive_drop.release.cluster.shared::cluster.b64", 32, , true, "")
-ARRIVE_THERE("mbarrier.arrive_drop.expect_tx.release.cluster.shared::cluster.b64", 32, , true, ", 0")
+EACH(ARRIVE_THERE, (, ""), "mbarrier.arrive.release.cluster.shared::cluster.b64", "mbarrier.arrive_drop.release.cluster.shared::cluster.b64")
+EACH(ARRIVE_THERE, (PTX_90("fence.acq_rel.cluster;" ::: "memory"), ""),
+     "mbarrier.arrive.relaxed.cluster.shared::cluster.b64", "mbarrier.arrive.shared::cluster.b64")
+EACH(ARRIVE_THERE, (, ", 0"),
+     "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64", "mbarrier.arrive_drop.expect_tx.release.cluster.shared::cluster.b64")
 
 // Copies into the neighbour's shared memory complete at its mbarrier; those for all at everyone's.
 #define EXPECT(BYTES) \

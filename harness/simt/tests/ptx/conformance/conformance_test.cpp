@@ -11,7 +11,8 @@
 #include <sstream>
 
 #include "harness/simt/simt.hpp"
-#include "harness/simt/tests/conformance/forms.hpp"
+#include "harness/simt/tests/device_run.hpp"
+#include "harness/simt/tests/ptx/conformance/forms.hpp"
 
 namespace conformance {
 namespace {
@@ -41,40 +42,24 @@ std::uint64_t next_random(std::uint64_t& state) {  // splitmix64
 }
 
 /// Numbers at the borders of integers and floats of this width.
+// clang-format off
 std::vector<std::uint64_t> edges_of(char constraint) {
     if (constraint == 'h')
-        return {0,      1,      2,      3,      0x7fff, 0x8000, 0x8001, 0xffff,
-                0x0400, 0x03ff, 0x3c00, 0xbc00, 0x3555, 0x7bff, 0xfbff, 0x7c00,
-                0xfc00, 0x7e00, 0x3f80, 0x7f7f, 0x7f80, 0xff80, 0x4248};
+        return {0, 1, 2, 3, 0x7fff, 0x8000, 0x8001, 0xffff, 0x0400, 0x03ff, 0x3c00, 0xbc00, 0x3555,
+                0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x3f80, 0x7f7f, 0x7f80, 0xff80, 0x4248};
     if (constraint == 'r')
-        return {0,          1,          2,          5,          31,         32,         33,
-                0xff,       0xffff,     0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0x3f800000,
-                0xbf800000, 0x3f7fffff, 0x3effffff, 0x40490fdb, 0x00800000, 0x007fffff, 0x7f7fffff,
-                0x7f800000, 0xff800000, 0x7fc00000, 0x4b000001, 0x477fe000, 0x477ff000, 0x33800000,
-                0x3c003c00, 0x7bff0400, 0xfc007e00, 0x03ff8001, 0xbf000000, 0x4f000000, 0x43e10000};
-    return {0,
-            1,
-            63,
-            64,
-            0x7fffffffffffffff,
-            0x8000000000000000,
-            0xffffffffffffffff,
-            0x3ff0000000000000,
-            0xbff0000000000001,
-            0x7fefffffffffffff,
-            0x7ff0000000000000,
-            0xfff0000000000000,
-            0x7ff8000000000000,
-            0x0010000000000000,
-            0x000fffffffffffff,
-            0x41dfffffffc00000,
-            0x41e0000000000000,
-            0x36a0000000000000,
-            0x47efffffe0000000,
-            0x47effffff0000000,
-            0x3fe0000000000000,
-            0x4059000000000000};
+        return {0, 1, 2, 5, 31, 32, 33, 0xff, 0xffff,
+                0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0x3f800000, 0xbf800000, 0x3f7fffff,
+                0x3effffff, 0x40490fdb, 0x00800000, 0x007fffff, 0x7f7fffff, 0x7f800000, 0xff800000,
+                0x7fc00000, 0x4b000001, 0x477fe000, 0x477ff000, 0x33800000, 0x3c003c00, 0x7bff0400,
+                0xfc007e00, 0x03ff8001, 0xbf000000, 0x4f000000, 0x43e10000};
+    return {0, 1, 63, 64, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff,
+            0x3ff0000000000000, 0xbff0000000000001, 0x7fefffffffffffff, 0x7ff0000000000000,
+            0xfff0000000000000, 0x7ff8000000000000, 0x0010000000000000, 0x000fffffffffffff,
+            0x41dfffffffc00000, 0x41e0000000000000, 0x36a0000000000000, 0x47efffffe0000000,
+            0x47effffff0000000, 0x3fe0000000000000, 0x4059000000000000};
 }
+// clang-format on
 
 /// A number of about ordinary size half of the time, when it is read as a float.
 std::uint64_t draw(std::uint64_t& state, char constraint) {
@@ -265,8 +250,10 @@ TEST_CASE("on the cpu device every form is what the PTX ISA says") {
     compare_with_plain("cpu", Needs::sm_90a);
 }
 
-TEST_CASE("the race detector finds nothing in any form") {
+TEST_CASE("in a random order each form gives the same, and the race detector finds nothing") {
     if (!devices().contains("cpu-checked")) return;
+    const simt_test::ScheduleScope scope(
+        {.threads = gradverify::simt::Order::random_threads, .seed = 5});
     CHECK(forms_of("cpu-checked").size() == forms_of("cpu").size());
     for (const auto& [text, form] : forms_of("cpu-checked")) {
         const std::vector<Operands> operands = operands_of(form);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between global and shared memory, those of matrices, and the sums of bulk copies.
 #include <algorithm>
+#include <bit>
+#include <type_traits>
 
 #include "harness/simt/include/gradverify_simt/narrow_float.hpp"
-#include "harness/simt/tests/conformance/blocks.hpp"
+#include "harness/simt/tests/ptx/conformance/blocks.hpp"
 
 namespace conformance {
 namespace {
@@ -23,43 +25,27 @@ struct CpAsync {
         }
     }
 };
-#define CP_ASYNC(TEXT, BYTES, WAIT) \
-    BLOCK_FORM(TEXT " " #BYTES, any, (CpAsync<BYTES, false>), \
-        asm volatile(TEXT " [%0], [%1], " #BYTES ";" WAIT ::"r"(shared_address(block.shared + lane * 64)), "l"(block.global + source_of(a)) : "memory"); \
+#define CP_ASYNC_FORM(TEXT, BYTES, HAS_SIZE, ASM_TEXT) \
+    BLOCK_FORM(TEXT, any, (CpAsync<BYTES, HAS_SIZE>), \
+        asm volatile(ASM_TEXT ::"r"(shared_address(block.shared + lane * 64)), "l"(block.global + source_of(a)), "r"(u32(b % (BYTES + 1))) : "memory"); \
         return block.seen(true);)
-#define CP_ASYNC_SIZE(TEXT, BYTES) \
-    BLOCK_FORM(TEXT " " #BYTES " size", any, (CpAsync<BYTES, true>), \
-        asm volatile(TEXT " [%0], [%1], " #BYTES ", %2; cp.async.wait_all;" ::"r"(shared_address(block.shared + lane * 64)), "l"(block.global + source_of(a)), "r"(u32(b % (BYTES + 1))) : "memory"); \
-        return block.seen(true);)
+#define CP_ASYNC(TEXT, BYTES) CP_ASYNC_FORM(TEXT " " #BYTES, BYTES, false, TEXT " [%0], [%1], " #BYTES "; cp.async.wait_all;")
+#define CP_ASYNC_SIZE(TEXT, BYTES) CP_ASYNC_FORM(TEXT " " #BYTES " size", BYTES, true, TEXT " [%0], [%1], " #BYTES ", %2; cp.async.wait_all;")
 #define CP_ASYNC_POLICY(TEXT, BYTES) \
-    BLOCK_FORM(TEXT " " #BYTES, any, (CpAsync<BYTES, false>), \
-        asm volatile("{ .reg .b64 policy; createpolicy.fractional.L2::evict_last.b64 policy, 1.0; " TEXT " [%0], [%1], " #BYTES ", policy; cp.async.wait_all; }" \
-                     ::"r"(shared_address(block.shared + lane * 64)), "l"(block.global + source_of(a)) : "memory"); \
-        return block.seen(true);)
-#define WAIT_ALL " cp.async.wait_all;"
-CP_ASYNC("cp.async.ca.shared.global", 4, WAIT_ALL)
-CP_ASYNC("cp.async.ca.shared.global", 8, WAIT_ALL)
-CP_ASYNC("cp.async.ca.shared.global", 16, WAIT_ALL)
-CP_ASYNC("cp.async.cg.shared.global", 16, WAIT_ALL)
-CP_ASYNC("cp.async.ca.shared::cta.global", 8, WAIT_ALL)
-CP_ASYNC("cp.async.cg.shared::cta.global", 16, WAIT_ALL)
-CP_ASYNC("cp.async.ca.shared.global.L2::64B", 8, WAIT_ALL)
-CP_ASYNC("cp.async.ca.shared.global.L2::128B", 16, WAIT_ALL)
-CP_ASYNC("cp.async.cg.shared.global.L2::128B", 16, WAIT_ALL)
-CP_ASYNC("cp.async.cg.shared.global.L2::256B", 16, WAIT_ALL)
+    CP_ASYNC_FORM(TEXT " " #BYTES, BYTES, false, \
+        "{ .reg .b64 policy; createpolicy.fractional.L2::evict_last.b64 policy, 1.0; " TEXT " [%0], [%1], " #BYTES ", policy; cp.async.wait_all; }")
+CP_ASYNC("cp.async.ca.shared.global", 4)
+EACH(CP_ASYNC, (8), "cp.async.ca.shared.global", "cp.async.ca.shared::cta.global", "cp.async.ca.shared.global.L2::64B")
+EACH(CP_ASYNC, (16), "cp.async.ca.shared.global", "cp.async.cg.shared.global", "cp.async.cg.shared::cta.global",
+     "cp.async.ca.shared.global.L2::128B", "cp.async.cg.shared.global.L2::128B", "cp.async.cg.shared.global.L2::256B")
 CP_ASYNC_SIZE("cp.async.ca.shared.global", 4)
 CP_ASYNC_SIZE("cp.async.ca.shared.global", 8)
-CP_ASYNC_SIZE("cp.async.ca.shared.global", 16)
-CP_ASYNC_SIZE("cp.async.cg.shared.global", 16)
-CP_ASYNC_SIZE("cp.async.cg.shared.global.L2::128B", 16)
+EACH(CP_ASYNC_SIZE, (16), "cp.async.ca.shared.global", "cp.async.cg.shared.global", "cp.async.cg.shared.global.L2::128B")
 CP_ASYNC_POLICY("cp.async.ca.shared.global.L2::cache_hint", 8)
 CP_ASYNC_POLICY("cp.async.cg.shared.global.L2::cache_hint", 16)
-#define WAIT_FOR_ALL(TEXT, WAIT) \
-    BLOCK_FORM(TEXT, any, (CpAsync<16, false>), \
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" WAIT ::"r"(shared_address(block.shared + lane * 64)), "l"(block.global + source_of(a)) : "memory"); \
-        return block.seen(true);)
-WAIT_FOR_ALL("cp.async.wait_all", " cp.async.wait_all;")
-WAIT_FOR_ALL("cp.async.wait_group 0", " cp.async.commit_group; cp.async.wait_group 0;")
+#define WAIT_FOR_ALL(TEXT, WAIT) CP_ASYNC_FORM(TEXT, 16, false, "cp.async.cg.shared.global [%0], [%1], 16; " WAIT)
+WAIT_FOR_ALL("cp.async.wait_all", "cp.async.wait_all;")
+WAIT_FOR_ALL("cp.async.wait_group 0", "cp.async.commit_group; cp.async.wait_group 0;")
 // The second group is not waited for before the first is read.
 LANE_FORM("cp.async.wait_group 1", any, WANT(digest(reinterpret_cast<const unsigned char*>(std::vector<u64>{mixed(a), mixed(b)}.data()), 0, 16)),
     u64* const from = reinterpret_cast<u64*>(block.global) + lane * 4;
@@ -77,10 +63,8 @@ LANE_FORM("cp.async.wait_group 1", any, WANT(digest(reinterpret_cast<const unsig
                ::"r"(shared_address(block.shared + lane * 64)), "l"(block.global + source_of(a)), "r"(shared_address(block.mbarriers + lane)) : "memory"); \
         PTX_90("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(block.mbarriers + lane)) : "memory"); \
         return has_ended(block.mbarriers + lane, 0) ? block.seen(true) : 0;)
-CP_ASYNC_ARRIVE("cp.async.mbarrier.arrive.shared::cta.b64", "1")
-CP_ASYNC_ARRIVE("cp.async.mbarrier.arrive.shared.b64", "1")
-CP_ASYNC_ARRIVE("cp.async.mbarrier.arrive.noinc.shared::cta.b64", "2")
-CP_ASYNC_ARRIVE("cp.async.mbarrier.arrive.noinc.shared.b64", "2")
+EACH(CP_ASYNC_ARRIVE, ("1"), "cp.async.mbarrier.arrive.shared::cta.b64", "cp.async.mbarrier.arrive.shared.b64")
+EACH(CP_ASYNC_ARRIVE, ("2"), "cp.async.mbarrier.arrive.noinc.shared::cta.b64", "cp.async.mbarrier.arrive.noinc.shared.b64")
 
 // Bytes of bulk copies, from anywhere to anywhere.
 struct Bulk { u32 bytes, from, to; };
@@ -152,10 +136,9 @@ PREFETCH("cp.async.bulk.prefetch.L2.global", "")
 PREFETCH("cp.async.bulk.prefetch.L2.global.L2::cache_hint", ", %1", , "l"(0x14f0000000000000ull))
 
 // Each lane's element of global memory, changed by its element of shared memory.
-using reg_d = u64;
-#define BULK_REDUCE(TYPE, CONSTRAINT, A, B, WANT_OF, TEXT) \
-    BODY(using T = FORM_NAME(reg_, CONSTRAINT); \
-         T* const to = reinterpret_cast<T*>(block.global) + lane; \
+#define BULK_REDUCE(...) BULK_REDUCE_NUMBERED(__COUNTER__, __VA_ARGS__)
+#define BULK_REDUCE_NUMBERED(N, T, A, B, WANT_OF, TEXT) \
+    BODY(N, T* const to = reinterpret_cast<T*>(block.global) + lane; \
          *to = static_cast<T>(A); \
          reinterpret_cast<T*>(block.shared)[lane] = static_cast<T>(B); \
          __threadfence(); \
@@ -164,30 +147,22 @@ using reg_d = u64;
          if (lane == 0) PTX_90("cp.reduce.async.bulk.global.shared::cta.bulk_group." TEXT " [%0], [%1], %2; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" \
              ::"l"(block.global), "r"(shared_address(block.shared)), "r"(u32(32 * sizeof(T))) : "memory"); \
          __syncwarp(); \
-         return *reinterpret_cast<volatile T*>(to);) \
-    [[maybe_unused]] const bool FORM_NAME(is_added_, __LINE__) = ::conformance::add(GRADVERIFY_UNIT_DEVICE, \
-        {"cp.reduce.async.bulk.global.shared::cta.bulk_group." TEXT, #CONSTRAINT #CONSTRAINT, int(8 * sizeof(FORM_NAME(reg_, CONSTRAINT))), \
-         &run_blocks<FORM_NAME(Form, __LINE__)>, WANT_OF, false, ::conformance::Needs::sm_90, nullptr});
-#define OF_BITS(TYPE, CONSTRAINT, TEXT, ...) BULK_REDUCE(TYPE, CONSTRAINT, a, b, WANT([](TYPE x, TYPE y) -> TYPE { return __VA_ARGS__; }(TYPE(a), TYPE(b))), TEXT)
-OF_BITS(u32, r, "add.u32", x + y)
-OF_BITS(u32, r, "add.s32", x + y)
-OF_BITS(u64, l, "add.u64", x + y)
-OF_BITS(u32, r, "min.u32", std::min(x, y))
-OF_BITS(s32, r, "min.s32", std::min(x, y))
-OF_BITS(u64, l, "min.u64", std::min(x, y))
-OF_BITS(s64, l, "min.s64", std::min(x, y))
-OF_BITS(u32, r, "max.u32", std::max(x, y))
-OF_BITS(s32, r, "max.s32", std::max(x, y))
-OF_BITS(u64, l, "max.u64", std::max(x, y))
-OF_BITS(s64, l, "max.s64", std::max(x, y))
-OF_BITS(u32, r, "inc.u32", x >= y ? 0 : x + 1)
-OF_BITS(u32, r, "dec.u32", x == 0 || x > y ? y : x - 1)
-OF_BITS(u32, r, "and.b32", x & y)
-OF_BITS(u32, r, "or.b32", x | y)
-OF_BITS(u32, r, "xor.b32", x ^ y)
-OF_BITS(u64, l, "and.b64", x & y)
-OF_BITS(u64, l, "or.b64", x | y)
-OF_BITS(u64, l, "xor.b64", x ^ y)
+         return std::make_unsigned_t<T>(*reinterpret_cast<volatile T*>(to));) \
+    [[maybe_unused]] const bool FORM_NAME(is_added_, N) = ::conformance::add(GRADVERIFY_UNIT_DEVICE, \
+        {"cp.reduce.async.bulk.global.shared::cta.bulk_group." TEXT, std::string(2, "hrl"[sizeof(T) / 4]), int(8 * sizeof(T)), \
+         &run_blocks<FORM_NAME(Form, N)>, WANT_OF, false, ::conformance::Needs::sm_90, nullptr});
+using b32 = u32;
+using b64 = u64;
+#define OF_BITS(T, OPERATION, ...) \
+    BULK_REDUCE(T, a, b, WANT([](T x, T y) { return T(__VA_ARGS__); }(T(a), T(b))), OPERATION "." #T)
+EACH(OF_BITS, ("add", u64(x) + u64(y)), u32, s32, u64)
+EACH(OF_BITS, ("min", std::min(x, y)), u32, s32, u64, s64)
+EACH(OF_BITS, ("max", std::max(x, y)), u32, s32, u64, s64)
+OF_BITS(u32, "inc", x >= y ? 0 : x + 1)
+OF_BITS(u32, "dec", x == 0 || x > y ? y : x - 1)
+EACH(OF_BITS, ("and", x & y), b32, b64)
+EACH(OF_BITS, ("or", x | y), b32, b64)
+EACH(OF_BITS, ("xor", x ^ y), b32, b64)
 
 /// Of two half floats in float, which rounds once more without an effect.
 template <class Format, class Operation>
@@ -199,18 +174,6 @@ using Bfloat16 = gradverify::simt::unit::Bfloat16Format;
 const auto add_floats = [](auto x, auto y) { return x + y; };
 const auto least = [](auto x, auto y) { return x < y ? x : y; };
 const auto greatest = [](auto x, auto y) { return x < y ? y : x; };
-template <class T, class Bits>
-T of_bits(Bits bits) {
-    T value;
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
-}
-template <class Bits, class T>
-Bits bits_of(T value) {
-    Bits bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 /// Neither a NaN nor -0, whose order is open.
 __host__ __device__ u64 ordered(u64 bits, u64 infinity) {
     const u64 sign = 0x8000, size = bits & 0x7fff;
@@ -218,14 +181,14 @@ __host__ __device__ u64 ordered(u64 bits, u64 infinity) {
 }
 // Sums of ordinary size: on subnormal ones of f32 the documentation says what a GPU does today.
 __host__ __device__ u64 ordinary(u64 bits) { return (bits & 0x807fffffu) | (96 + (bits >> 23 & 63)) << 23; }
-BULK_REDUCE(f32, r, ordinary(a), ordinary(b), WANT(bits_of<u32>(of_bits<float>(u32(ordinary(a))) + of_bits<float>(u32(ordinary(b))))), "add.f32")
-BULK_REDUCE(f64, l, a, b, WANT(bits_of<u64>(of_bits<double>(a) + of_bits<double>(b))), "add.f64")
-BULK_REDUCE(f16, h, a, b, WANT(of_halves<Half>(a, b, add_floats)), "add.noftz.f16")
-BULK_REDUCE(bf16, h, a, b, WANT(of_halves<Bfloat16>(a, b, add_floats)), "add.noftz.bf16")
-BULK_REDUCE(f16, h, ordered(a, 0x7c00), ordered(b, 0x7c00), WANT(of_halves<Half>(ordered(a, 0x7c00), ordered(b, 0x7c00), least)), "min.f16")
-BULK_REDUCE(f16, h, ordered(a, 0x7c00), ordered(b, 0x7c00), WANT(of_halves<Half>(ordered(a, 0x7c00), ordered(b, 0x7c00), greatest)), "max.f16")
-BULK_REDUCE(bf16, h, ordered(a, 0x7f80), ordered(b, 0x7f80), WANT(of_halves<Bfloat16>(ordered(a, 0x7f80), ordered(b, 0x7f80), least)), "min.bf16")
-BULK_REDUCE(bf16, h, ordered(a, 0x7f80), ordered(b, 0x7f80), WANT(of_halves<Bfloat16>(ordered(a, 0x7f80), ordered(b, 0x7f80), greatest)), "max.bf16")
+BULK_REDUCE(u32, ordinary(a), ordinary(b), WANT(std::bit_cast<u32>(std::bit_cast<float>(u32(ordinary(a))) + std::bit_cast<float>(u32(ordinary(b))))), "add.f32")
+BULK_REDUCE(u64, a, b, WANT(std::bit_cast<u64>(std::bit_cast<double>(a) + std::bit_cast<double>(b))), "add.f64")
+BULK_REDUCE(u16, a, b, WANT(of_halves<Half>(a, b, add_floats)), "add.noftz.f16")
+BULK_REDUCE(u16, a, b, WANT(of_halves<Bfloat16>(a, b, add_floats)), "add.noftz.bf16")
+BULK_REDUCE(u16, ordered(a, 0x7c00), ordered(b, 0x7c00), WANT(of_halves<Half>(ordered(a, 0x7c00), ordered(b, 0x7c00), least)), "min.f16")
+BULK_REDUCE(u16, ordered(a, 0x7c00), ordered(b, 0x7c00), WANT(of_halves<Half>(ordered(a, 0x7c00), ordered(b, 0x7c00), greatest)), "max.f16")
+BULK_REDUCE(u16, ordered(a, 0x7f80), ordered(b, 0x7f80), WANT(of_halves<Bfloat16>(ordered(a, 0x7f80), ordered(b, 0x7f80), least)), "min.bf16")
+BULK_REDUCE(u16, ordered(a, 0x7f80), ordered(b, 0x7f80), WANT(of_halves<Bfloat16>(ordered(a, 0x7f80), ordered(b, 0x7f80), greatest)), "max.bf16")
 
 // Matrices of 8 x 8 pairs of bytes: lanes give their rows' addresses, 16 bytes each.
 __host__ __device__ u32 row_of(u64 a) { return static_cast<u32>(a % 128) * 16; }
@@ -250,20 +213,17 @@ struct LoadedMatrices {
 #define LOADED_1 "{%0}, [%4];"
 #define LOADED_2 "{%0, %1}, [%4];"
 #define LOADED_4 "{%0, %1, %2, %3}, [%4];"
-#define LDMATRIX(COUNT, TEXT, IS_TRANSPOSED) \
+#define LDMATRIX(COUNT, TRANS, IS_TRANSPOSED, SPACE) LDMATRIX_OF(COUNT, "ldmatrix.sync.aligned.m8n8.x" #COUNT TRANS "." SPACE ".b16", IS_TRANSPOSED)
+#define LDMATRIX_OF(COUNT, TEXT, IS_TRANSPOSED) \
     BLOCK_FORM(TEXT, any, (LoadedMatrices<COUNT, IS_TRANSPOSED>), \
         u32 r[4] = {}; \
         asm volatile(TEXT " " LOADED_##COUNT : "+r"(r[0]), "+r"(r[1]), "+r"(r[2]), "+r"(r[3]) : "r"(shared_address(block.shared + row_of(a))) : "memory"); \
         __syncwarp(); \
         for (int i = 0; i < COUNT; ++i) reinterpret_cast<u32*>(block.shared + lane * 64)[i] = r[i]; \
         return block.seen(true);)
-LDMATRIX(1, "ldmatrix.sync.aligned.m8n8.x1.shared.b16", false)
-LDMATRIX(2, "ldmatrix.sync.aligned.m8n8.x2.shared.b16", false)
-LDMATRIX(4, "ldmatrix.sync.aligned.m8n8.x4.shared.b16", false)
-LDMATRIX(4, "ldmatrix.sync.aligned.m8n8.x4.shared::cta.b16", false)
-LDMATRIX(1, "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16", true)
-LDMATRIX(2, "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16", true)
-LDMATRIX(4, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", true)
+EACH(LDMATRIX, ("", false, "shared"), 1, 2, 4)
+LDMATRIX(4, "", false, "shared::cta")
+EACH(LDMATRIX, (".trans", true, "shared"), 1, 2, 4)
 
 // Rows of their own: two lanes may not write the same.
 template <u32 count, bool is_transposed>
@@ -283,17 +243,14 @@ struct StoredMatrices {
 #define STORED_1 "[%4], {%0};"
 #define STORED_2 "[%4], {%0, %1};"
 #define STORED_4 "[%4], {%0, %1, %2, %3};"
-#define STMATRIX(COUNT, TEXT, IS_TRANSPOSED) \
+#define STMATRIX(COUNT, TRANS, IS_TRANSPOSED, SPACE) STMATRIX_OF(COUNT, "stmatrix.sync.aligned.m8n8.x" #COUNT TRANS "." SPACE ".b16", IS_TRANSPOSED)
+#define STMATRIX_OF(COUNT, TEXT, IS_TRANSPOSED) \
     BLOCK_FORM(TEXT, sm_90, (StoredMatrices<COUNT, IS_TRANSPOSED>), \
         PTX_90(TEXT " " STORED_##COUNT ::"r"(u32(mixed(b))), "r"(u32(mixed(b + 1))), "r"(u32(mixed(b + 2))), "r"(u32(mixed(b + 3))), "r"(shared_address(block.shared + lane * 48)) : "memory"); \
         return block.seen(true);)
-STMATRIX(1, "stmatrix.sync.aligned.m8n8.x1.shared.b16", false)
-STMATRIX(2, "stmatrix.sync.aligned.m8n8.x2.shared.b16", false)
-STMATRIX(4, "stmatrix.sync.aligned.m8n8.x4.shared.b16", false)
-STMATRIX(4, "stmatrix.sync.aligned.m8n8.x4.shared::cta.b16", false)
-STMATRIX(1, "stmatrix.sync.aligned.m8n8.x1.trans.shared.b16", true)
-STMATRIX(2, "stmatrix.sync.aligned.m8n8.x2.trans.shared.b16", true)
-STMATRIX(4, "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16", true)
+EACH(STMATRIX, ("", false, "shared"), 1, 2, 4)
+STMATRIX(4, "", false, "shared::cta")
+EACH(STMATRIX, (".trans", true, "shared"), 1, 2, 4)
 // clang-format on
 
 }  // namespace

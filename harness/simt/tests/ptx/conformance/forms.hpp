@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/simt/tests/conformance/oracle.hpp"
+#include "harness/simt/tests/ptx/conformance/oracle.hpp"
 
 namespace conformance {
 
@@ -40,12 +40,12 @@ bool add_device(const char* device, int (*count)(), Needs (*compiled_for)());
 }  // namespace conformance
 
 #ifdef __CUDACC__
-#include <cuda_runtime.h>
-
-#include <stdexcept>
+#include "harness/simt/tests/device_array.hpp"
 
 namespace conformance {
 namespace {
+
+using simt_test::Array;
 
 using u8 = std::uint8_t;
 using u16 = std::uint16_t;
@@ -61,10 +61,6 @@ __host__ __device__ inline u64 mixed(u64 x) {  // splitmix64's last step
     return x ^ (x >> 31);
 }
 
-inline void check(cudaError_t error) {
-    if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
-}
-
 template <class Instruction>
 __global__ void apply_to_all(const Operands* operands, u64* results, int count) {
     const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -73,25 +69,11 @@ __global__ void apply_to_all(const Operands* operands, u64* results, int count) 
 
 template <class Instruction>
 std::vector<u64> run(const std::vector<Operands>& operands) {
-    Operands* in = nullptr;
-    u64* out = nullptr;
     const int count = static_cast<int>(operands.size());
-    std::vector<u64> results(operands.size());
-    check(cudaMalloc(&in, operands.size() * sizeof(Operands)));
-    check(cudaMalloc(&out, operands.size() * sizeof(u64)));
-    check(cudaMemcpy(in, operands.data(), operands.size() * sizeof(Operands),
-                     cudaMemcpyHostToDevice));
+    const Array<Operands> in(operands);
+    const Array<u64> out(count);
     apply_to_all<Instruction><<<(count + 127) / 128, 128>>>(in, out, count);
-    check(cudaGetLastError());
-    check(cudaMemcpy(results.data(), out, operands.size() * sizeof(u64), cudaMemcpyDeviceToHost));
-    check(cudaFree(in));
-    check(cudaFree(out));
-    return results;
-}
-
-inline int device_count() {
-    int count = 0;
-    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+    return out.host();
 }
 
 // PTX for sm_90, and for sm_90a alone; the CPU device has both.
@@ -110,17 +92,12 @@ __global__ void ask_what_it_is_compiled_for(int* needs) {
     PTX_90A("mov.b32 %0, 2;" : "=r"(*needs));
 }
 inline Needs compiled_for() {
-    int* in_memory = nullptr;
-    int needs = 0;
-    check(cudaMalloc(&in_memory, sizeof needs));
-    check(cudaMemset(in_memory, 0, sizeof needs));
-    ask_what_it_is_compiled_for<<<1, 1>>>(in_memory);
-    check(cudaMemcpy(&needs, in_memory, sizeof needs, cudaMemcpyDeviceToHost));
-    check(cudaFree(in_memory));
-    return static_cast<Needs>(needs);
+    const Array<int> needs(1);
+    ask_what_it_is_compiled_for<<<1, 1>>>(needs);
+    return static_cast<Needs>(needs.host()[0]);
 }
 [[maybe_unused]] const bool is_known =
-    add_device(GRADVERIFY_UNIT_DEVICE, &device_count, &compiled_for);
+    add_device(GRADVERIFY_UNIT_DEVICE, &simt_test::device_count, &compiled_for);
 
 /// The register of a constraint.
 using reg_h = u16;
@@ -152,6 +129,7 @@ using reg_l = u64;
         {TEXT, INPUTS, int(8 * sizeof(FORM_NAME(reg_, D))), &run<FORM_NAME(Numbered, N)>, nullptr, \
          false, ::conformance::Needs::any, nullptr, &FORM_NAME(Numbered, N)::arguments});
 #define FORM_TYPE(...) __VA_ARGS__
+#define FORM_CALL(M, ...) M(__VA_ARGS__)
 // Without a comma outside of brackets, as it is an argument of a form.
 #define WANT(...)                             \
     [](Operands of) -> u64 {                  \

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "harness/simt/tests/constructs/construct.hpp"
+#include "harness/simt/tests/construct.hpp"
 #include "harness/simt/tests/device_run.hpp"
 
 namespace construct {

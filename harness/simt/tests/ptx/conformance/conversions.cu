@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions, moves and branches, as tables of opcodes.
-#include "harness/simt/tests/conformance/forms.hpp"
+#include "harness/simt/tests/ptx/conformance/forms.hpp"
 
 namespace conformance {
 namespace {

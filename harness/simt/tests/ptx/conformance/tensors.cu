@@ -2,30 +2,31 @@
 // Tensor copies: boxes of each rank, type and swizzle that lie inside of their tensor, partly or
 // wholly outside, as the operands say; their model counts elements one by one.
 #include "harness/simt/include/gradverify_simt/narrow_float.hpp"
-#include "harness/simt/tests/conformance/blocks.hpp"
+#include "harness/simt/tests/ptx/conformance/blocks.hpp"
 #include "harness/simt/tests/tensor_maps.hpp"
 
 namespace conformance {
 namespace {
 
 using Type = CUtensorMapDataType;
-constexpr Type U8 = CU_TENSOR_MAP_DATA_TYPE_UINT8, U16 = CU_TENSOR_MAP_DATA_TYPE_UINT16,
-               U32 = CU_TENSOR_MAP_DATA_TYPE_UINT32, S32 = CU_TENSOR_MAP_DATA_TYPE_INT32,
-               U64 = CU_TENSOR_MAP_DATA_TYPE_UINT64, S64 = CU_TENSOR_MAP_DATA_TYPE_INT64,
-               F16 = CU_TENSOR_MAP_DATA_TYPE_FLOAT16, F32 = CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-               F64 = CU_TENSOR_MAP_DATA_TYPE_FLOAT64, BF16 = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-               TF32 = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+constexpr Type type_u8 = CU_TENSOR_MAP_DATA_TYPE_UINT8, type_u16 = CU_TENSOR_MAP_DATA_TYPE_UINT16,
+               type_u32 = CU_TENSOR_MAP_DATA_TYPE_UINT32, type_s32 = CU_TENSOR_MAP_DATA_TYPE_INT32,
+               type_u64 = CU_TENSOR_MAP_DATA_TYPE_UINT64, type_s64 = CU_TENSOR_MAP_DATA_TYPE_INT64,
+               type_f16 = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+               type_f32 = CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+               type_f64 = CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+               type_bf16 = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
 __host__ __device__ constexpr int size_of(Type type) {
-    return type == U8                                   ? 1
-           : type == U16 || type == F16 || type == BF16 ? 2
-           : type == U64 || type == S64 || type == F64  ? 8
-                                                        : 4;
+    return type == type_u8                                             ? 1
+           : type == type_u16 || type == type_f16 || type == type_bf16 ? 2
+           : type == type_u64 || type == type_s64 || type == type_f64  ? 8
+                                                                       : 4;
 }
 
 /// How a tensor of a block's bytes is copied.
 struct Kind {
     int rank;
-    Type type = F32;
+    Type type = type_f32;
     int swizzle = 0;     ///< 1, 2, 3: 32, 64, 128 bytes
     int row_bytes = 48;  ///< of a box
     int step = 1;        ///< in the second dimension
@@ -226,12 +227,14 @@ __device__ void prepare(const Block& block, u32 bytes) {
 #define MOVED_3 ", {%8}"
 #define MOVED_4 ", {%8, %9}"
 #define MOVED_5 ", {%8, %9, %10}"
-#define KIND(...) struct FORM_NAME(Kind, __LINE__) { static constexpr Kind kind = {__VA_ARGS__}; };
-#define ADD_TENSOR_FORM(TEXT, MODEL) \
-    ADD_FORM(TEXT, "lll", 64, (&run_blocks<FORM_NAME(Form, __LINE__), MapsOf<FORM_NAME(Kind, __LINE__)>>), nullptr, sm_90, (&want_of_blocks<FORM_TYPE MODEL>))
-#define LOAD_OF(TEXT, WHAT, COORDINATES, END, ...) \
-    KIND(__VA_ARGS__) \
-    BODY(constexpr Kind kind = FORM_NAME(Kind, __LINE__)::kind; \
+// A form's kind is what its last arguments say.
+#define KIND(N, ...) struct FORM_NAME(Kind, N) { static constexpr Kind kind = {__VA_ARGS__}; };
+#define ADD_TENSOR_FORM(N, TEXT, MODEL) \
+    ADD_FORM(N, TEXT, "lll", 64, (&run_blocks<FORM_NAME(Form, N), MapsOf<FORM_NAME(Kind, N)>>), nullptr, sm_90, (&want_of_blocks<FORM_TYPE MODEL>))
+#define LOAD_OF(...) LOAD_NUMBERED(__COUNTER__, __VA_ARGS__)
+#define LOAD_NUMBERED(N, TEXT, WHAT, COORDINATES, END, ...) \
+    KIND(N, __VA_ARGS__) \
+    BODY(N, constexpr Kind kind = FORM_NAME(Kind, N)::kind; \
          prepare(block, u32(row_count(kind) * kind.row_bytes)); \
          const Place place = place_of(kind, pick, true); \
          if (lane == 0) PTX_90(TEXT " [%0], [%1, " COORDINATES "], [%2]" END ";" \
@@ -239,71 +242,66 @@ __device__ void prepare(const Block& block, u32 bytes) {
                "r"(place.at[2]), "r"(place.at[3]), "r"(place.at[4]), "h"(u16(place.offset[0])), "h"(u16(place.offset[1])), \
                "h"(u16(place.offset[2])), "l"(0x14f0000000000000ull) : "memory"); \
          return has_ended(block.mbarriers, 0) ? block.seen(true) : 0;) \
-    ADD_TENSOR_FORM(TEXT WHAT, (LoadedBox<FORM_NAME(Kind, __LINE__)>))
-#define LOAD(RANK, WHAT, ...) LOAD_OF("cp.async.bulk.tensor." #RANK "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", WHAT, AT_##RANK, "", RANK, __VA_ARGS__)
-LOAD(1, " f32", F32)
-LOAD(2, " f32", F32)
-LOAD(3, " f32", F32)
-LOAD(4, " f32", F32)
-LOAD(5, " f32", F32)
-LOAD(1, " u8", U8)
-LOAD(2, " u8", U8)
-LOAD(2, " u16", U16)
-LOAD(2, " u32", U32)
-LOAD(2, " s32", S32)
-LOAD(2, " u64", U64)
-LOAD(2, " s64", S64)
-LOAD(2, " f16", F16)
-LOAD(2, " bf16", BF16)
-LOAD(2, " f64", F64)
-LOAD(2, " f16 nan", F16, 0, 48, 1, true)
-LOAD(2, " bf16 nan", BF16, 0, 48, 1, true)
-LOAD(3, " f32 nan", F32, 0, 48, 1, true)
-LOAD(2, " f64 nan", F64, 0, 48, 1, true)
-LOAD(2, " bf16 32B", BF16, 1, 32)
-LOAD(2, " bf16 64B", BF16, 2, 64)
-LOAD(2, " bf16 128B", BF16, 3, 128)
-LOAD(3, " u8 32B", U8, 1, 32)
-LOAD(3, " f32 64B", F32, 2, 64)
-LOAD(3, " f64 128B", F64, 3, 128)
-LOAD(5, " f32 32B nan", F32, 1, 32, 1, true)
-LOAD(2, " f32 step 2", F32, 0, 48, 2)
-LOAD(3, " f16 step 2 128B", F16, 3, 128, 2)
-LOAD(4, " u8 step 3", U8, 0, 48, 3)
-LOAD_OF("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes", " f32", AT_2, "", 2, F32)
-LOAD_OF("cp.async.bulk.tensor.3d.shared::cta.global.tile.mbarrier::complete_tx::bytes", " f32", AT_3, "", 3, F32)
-LOAD_OF("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint", " f32", AT_2, ", %11", 2, F32)
-#define IM2COL(RANK, WHAT, ...) LOAD_OF("cp.async.bulk.tensor." #RANK "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", WHAT, AT_##RANK, MOVED_##RANK, RANK, __VA_ARGS__)
-IM2COL(3, " f32", F32, 0, 48, 1, false, true)
-IM2COL(4, " f32", F32, 0, 48, 1, false, true)
-IM2COL(5, " f32", F32, 0, 48, 1, false, true)
-IM2COL(4, " u8", U8, 0, 48, 1, false, true)
-IM2COL(4, " f16 64B", F16, 2, 64, 1, false, true)
-IM2COL(5, " f64 128B nan", F64, 3, 128, 1, true, true)
-LOAD_OF("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint", " bf16 32B", AT_4, MOVED_4 ", %11", 4, BF16, 1, 32, 1, false, true)
+    ADD_TENSOR_FORM(N, TEXT WHAT, (LoadedBox<FORM_NAME(Kind, N)>))
+#define LOAD(RANK, TYPE, WHAT, ...) \
+    LOAD_OF("cp.async.bulk.tensor." #RANK "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes", " " #TYPE WHAT, AT_##RANK, "", RANK, type_##TYPE, __VA_ARGS__)
+#define LOAD_TYPE(TYPE, RANK) LOAD(RANK, TYPE, "", 0)
+#define LOAD_NAN(TYPE, RANK) LOAD(RANK, TYPE, " nan", 0, 48, 1, true)
+EACH(LOAD, (f32, "", 0), 1, 2, 3, 4, 5)
+LOAD_TYPE(u8, 1)
+EACH(LOAD_TYPE, (2), u8, u16, u32, s32, u64, s64, f16, bf16, f64)
+EACH(LOAD_NAN, (2), f16, bf16, f64)
+LOAD_NAN(f32, 3)
+LOAD(2, bf16, " 32B", 1, 32)
+LOAD(2, bf16, " 64B", 2, 64)
+LOAD(2, bf16, " 128B", 3, 128)
+LOAD(3, u8, " 32B", 1, 32)
+LOAD(3, f32, " 64B", 2, 64)
+LOAD(3, f64, " 128B", 3, 128)
+LOAD(5, f32, " 32B nan", 1, 32, 1, true)
+LOAD(2, f32, " 32B", 1, 32)
+LOAD(2, f32, " 64B nan", 2, 64, 1, true)
+LOAD(2, f32, " 128B nan", 3, 128, 1, true)
+LOAD(2, f32, " step 2 128B", 3, 128, 2)
+LOAD(2, f32, " step 2", 0, 48, 2)
+LOAD(3, f16, " step 2 128B", 3, 128, 2)
+LOAD(4, u8, " step 3", 0, 48, 3)
+LOAD_OF("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes", " f32", AT_2, "", 2)
+LOAD_OF("cp.async.bulk.tensor.3d.shared::cta.global.tile.mbarrier::complete_tx::bytes", " f32", AT_3, "", 3)
+LOAD_OF("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint", " f32", AT_2, ", %11", 2)
+#define IM2COL(RANK, TYPE, WHAT, SWIZZLE, ROW_BYTES, FILLS_WITH_NAN) \
+    LOAD_OF("cp.async.bulk.tensor." #RANK "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", " " #TYPE WHAT, AT_##RANK, MOVED_##RANK, \
+            RANK, type_##TYPE, SWIZZLE, ROW_BYTES, 1, FILLS_WITH_NAN, true)
+EACH(IM2COL, (f32, "", 0, 48, false), 3, 4, 5)
+IM2COL(4, u8, "", 0, 48, false)
+IM2COL(4, f16, " 64B", 2, 64, false)
+IM2COL(5, f64, " 128B nan", 3, 128, true)
+LOAD_OF("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint", " bf16 32B", AT_4, MOVED_4 ", %11", 4, type_bf16, 1, 32, 1, false, true)
 
-#define PREFETCH(TEXT, COORDINATES, END, ...) \
-    KIND(__VA_ARGS__) \
-    BODY(constexpr Kind kind = FORM_NAME(Kind, __LINE__)::kind; \
+#define PREFETCH(...) PREFETCH_NUMBERED(__COUNTER__, __VA_ARGS__)
+#define PREFETCH_NUMBERED(N, TEXT, COORDINATES, END, ...) \
+    KIND(N, __VA_ARGS__) \
+    BODY(N, constexpr Kind kind = FORM_NAME(Kind, N)::kind; \
          prepare(block, 0); \
          const Place place = place_of(kind, pick, true); \
          if (lane == 0) PTX_90(TEXT " [%0, " COORDINATES "]" END ";" \
              ::"l"(block.map), "l"(0x14f0000000000000ull), "r"(0), "r"(place.at[0]), "r"(place.at[1]), "r"(place.at[2]), "r"(place.at[3]), \
                "r"(place.at[4]), "h"(u16(place.offset[0])), "h"(u16(place.offset[1])), "h"(u16(place.offset[2])) : "memory"); \
          return block.seen(false);) \
-    ADD_TENSOR_FORM(TEXT, (NoChange))
+    ADD_TENSOR_FORM(N, TEXT, (NoChange))
 PREFETCH("cp.async.bulk.prefetch.tensor.1d.L2.global.tile", AT_1, "", 1)
 PREFETCH("cp.async.bulk.prefetch.tensor.2d.L2.global.tile", AT_2, "", 2)
 PREFETCH("cp.async.bulk.prefetch.tensor.5d.L2.global.tile.L2::cache_hint", AT_5, ", %1", 5)
-PREFETCH("cp.async.bulk.prefetch.tensor.4d.L2.global.im2col", AT_4, MOVED_4, 4, F32, 0, 48, 1, false, true)
+PREFETCH("cp.async.bulk.prefetch.tensor.4d.L2.global.im2col", AT_4, MOVED_4, 4, type_f32, 0, 48, 1, false, true)
 
 // %2 is no operand of a store.
-#define STORE_OF(TEXT, WHAT, MODEL, COORDINATES, END, ...) \
-    using FORM_NAME(Model, __LINE__) = FORM_TYPE MODEL; \
-    KIND(__VA_ARGS__) \
-    BODY(constexpr Kind kind = FORM_NAME(Kind, __LINE__)::kind; \
-         make_numbers<FORM_NAME(Model, __LINE__)>(block.global, lane, 32); \
-         make_numbers<FORM_NAME(Model, __LINE__)>(block.shared, lane, 32); \
+#define STORE_OF(...) STORE_NUMBERED(__COUNTER__, __VA_ARGS__)
+#define STORE_NUMBERED(N, TEXT, WHAT, MODEL, COORDINATES, END, ...) \
+    using FORM_NAME(Model, N) = FORM_TYPE MODEL; \
+    KIND(N, __VA_ARGS__) \
+    BODY(N, constexpr Kind kind = FORM_NAME(Kind, N)::kind; \
+         make_numbers<FORM_NAME(Model, N)>(block.global, lane, 32); \
+         make_numbers<FORM_NAME(Model, N)>(block.shared, lane, 32); \
          __threadfence(); \
          prepare(block, 0); \
          const Place place = place_of(kind, pick, false); \
@@ -311,26 +309,24 @@ PREFETCH("cp.async.bulk.prefetch.tensor.4d.L2.global.im2col", AT_4, MOVED_4, 4, 
              ::"l"(block.map), "r"(shared_address(block.shared)), "l"(0x14f0000000000000ull), "r"(place.at[0]), "r"(place.at[1]), \
                "r"(place.at[2]), "r"(place.at[3]), "r"(place.at[4]) : "memory"); \
          return block.seen(false);) \
-    ADD_TENSOR_FORM(TEXT WHAT, (StoredBox<FORM_NAME(Kind, __LINE__), FORM_NAME(Model, __LINE__)>))
-#define TENSOR_STORE(RANK, WHAT, ...) STORE_OF("cp.async.bulk.tensor." #RANK "d.global.shared::cta.tile.bulk_group", WHAT, (Stored), AT_##RANK, "", RANK, __VA_ARGS__)
-TENSOR_STORE(1, " f32", F32)
-TENSOR_STORE(2, " f32", F32)
-TENSOR_STORE(3, " f32", F32)
-TENSOR_STORE(4, " f32", F32)
-TENSOR_STORE(5, " f32", F32)
-TENSOR_STORE(2, " u8", U8)
-TENSOR_STORE(2, " u16", U16)
-TENSOR_STORE(2, " f64", F64)
-TENSOR_STORE(2, " bf16 32B", BF16, 1, 32)
-TENSOR_STORE(2, " f16 64B", F16, 2, 64)
-TENSOR_STORE(3, " f32 128B", F32, 3, 128)
-TENSOR_STORE(2, " f32 step 2", F32, 0, 48, 2)
-STORE_OF("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group", " f32", (Stored), AT_2, "", 2, F32)
-STORE_OF("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint", " f32", (Stored), AT_2, ", %2", 2, F32)
-#define STORE_COLUMNS(RANK, WHAT, ...) STORE_OF("cp.async.bulk.tensor." #RANK "d.global.shared::cta.im2col_no_offs.bulk_group", WHAT, (Stored), AT_##RANK, "", RANK, __VA_ARGS__)
-STORE_COLUMNS(3, " f32", F32, 0, 48, 1, false, true, 0)
-STORE_COLUMNS(4, " f32", F32, 0, 48, 1, false, true, 0)
-STORE_COLUMNS(5, " bf16 32B", BF16, 1, 32, 1, false, true, 0)
+    ADD_TENSOR_FORM(N, TEXT WHAT, (StoredBox<FORM_NAME(Kind, N), FORM_NAME(Model, N)>))
+#define TENSOR_STORE(RANK, TYPE, WHAT, ...) \
+    STORE_OF("cp.async.bulk.tensor." #RANK "d.global.shared::cta.tile.bulk_group", " " #TYPE WHAT, (Stored), AT_##RANK, "", RANK, type_##TYPE, __VA_ARGS__)
+EACH(TENSOR_STORE, (f32, "", 0), 1, 2, 3, 4, 5)
+TENSOR_STORE(2, u8, "", 0)
+TENSOR_STORE(2, u16, "", 0)
+TENSOR_STORE(2, f64, "", 0)
+TENSOR_STORE(2, bf16, " 32B", 1, 32)
+TENSOR_STORE(2, f16, " 64B", 2, 64)
+TENSOR_STORE(3, f16, "", 0)
+TENSOR_STORE(3, f32, " 128B", 3, 128)
+TENSOR_STORE(2, f32, " step 2", 0, 48, 2)
+STORE_OF("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group", " f32", (Stored), AT_2, "", 2)
+STORE_OF("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint", " f32", (Stored), AT_2, ", %2", 2)
+#define STORE_COLUMNS(RANK, TYPE, WHAT, SWIZZLE, ROW_BYTES) \
+    STORE_OF("cp.async.bulk.tensor." #RANK "d.global.shared::cta.im2col_no_offs.bulk_group", " " #TYPE WHAT, (Stored), AT_##RANK, "", RANK, type_##TYPE, SWIZZLE, ROW_BYTES, 1, false, true, 0)
+EACH(STORE_COLUMNS, (f32, "", 0, 48), 3, 4)
+STORE_COLUMNS(5, bf16, " 32B", 1, 32)
 
 // Operations on elements of a type T; Numbers says which there are.
 #define OPERATION(NAME, ...) \
@@ -363,37 +359,28 @@ struct Narrow {
 };
 using Half = Narrow<gradverify::simt::unit::HalfFormat>;
 using Bfloat16 = Narrow<gradverify::simt::unit::Bfloat16Format>;
-#define REDUCE(OPERATION_NAME, RANK, MODEL, WHAT, ...) \
-    STORE_OF("cp.reduce.async.bulk.tensor." #RANK "d.global.shared::cta." OPERATION_NAME ".tile.bulk_group", WHAT, MODEL, AT_##RANK, "", RANK, __VA_ARGS__)
-REDUCE("add", 1, (Add<u32>), " u32", U32)
-REDUCE("add", 2, (Add<u32>), " u32", U32)
-REDUCE("add", 3, (Add<s32>), " s32", S32)
-REDUCE("add", 4, (Add<u64>), " u64", U64)
-REDUCE("add", 5, (Add<u32>), " u32 32B", U32, 1, 32)
-REDUCE("min", 2, (Least<u32>), " u32", U32)
-REDUCE("min", 2, (Least<s32>), " s32", S32)
-REDUCE("min", 2, (Least<u64>), " u64", U64)
-REDUCE("min", 2, (Least<s64>), " s64", S64)
-REDUCE("max", 2, (Greatest<u32>), " u32", U32)
-REDUCE("max", 2, (Greatest<s32>), " s32", S32)
-REDUCE("max", 2, (Greatest<u64>), " u64", U64)
-REDUCE("max", 2, (Greatest<s64>), " s64", S64)
-REDUCE("inc", 2, (Increment<u32>), " u32", U32)
-REDUCE("dec", 2, (Decrement<u32>), " u32", U32)
-REDUCE("and", 2, (And<u32>), " u32", U32)
-REDUCE("and", 2, (And<u64>), " u64", U64)
-REDUCE("or", 2, (Or<u32>), " u32", U32)
-REDUCE("or", 2, (Or<u64>), " u64", U64)
-REDUCE("xor", 3, (Xor<u32>), " u32 128B", U32, 3, 128)
-REDUCE("xor", 2, (Xor<u64>), " u64", U64)
-REDUCE("add", 2, (Add<float, FloatsFromOneOn>), " f32", F32)
-REDUCE("add", 2, (Add<double, DoublesFromOneOn>), " f64", F64)
-REDUCE("add", 2, (Add<Half, HalvesFromOneOn>), " f16", F16)
-REDUCE("add", 2, (Add<Bfloat16, Bfloats16FromOneOn>), " bf16", BF16)
-REDUCE("min", 2, (Least<Half, HalvesFromOneOn>), " f16", F16)
-REDUCE("max", 2, (Greatest<Half, HalvesFromOneOn>), " f16", F16)
-REDUCE("min", 2, (Least<Bfloat16, Bfloats16FromOneOn>), " bf16", BF16)
-REDUCE("max", 2, (Greatest<Bfloat16, Bfloats16FromOneOn>), " bf16", BF16)
+#define REDUCE(RANK, TYPE, WHAT, OPERATION, MODEL, ...) \
+    STORE_OF("cp.reduce.async.bulk.tensor." #RANK "d.global.shared::cta." OPERATION ".tile.bulk_group", " " #TYPE WHAT, MODEL, AT_##RANK, "", RANK, type_##TYPE, __VA_ARGS__)
+#define REDUCE_TYPE(TYPE, OPERATION, MODEL) REDUCE(2, TYPE, "", OPERATION, (MODEL<TYPE>), 0)
+EACH(REDUCE, (u32, "", "add", (Add<u32>), 0), 1, 2)
+REDUCE(3, s32, "", "add", (Add<s32>), 0)
+REDUCE(4, u64, "", "add", (Add<u64>), 0)
+REDUCE(5, u32, " 32B", "add", (Add<u32>), 1, 32)
+EACH(REDUCE_TYPE, ("min", Least), u32, s32, u64, s64)
+EACH(REDUCE_TYPE, ("max", Greatest), u32, s32, u64, s64)
+REDUCE_TYPE(u32, "inc", Increment)
+REDUCE_TYPE(u32, "dec", Decrement)
+EACH(REDUCE_TYPE, ("and", And), u32, u64)
+EACH(REDUCE_TYPE, ("or", Or), u32, u64)
+REDUCE(3, u32, " 128B", "xor", (Xor<u32>), 3, 128)
+REDUCE_TYPE(u64, "xor", Xor)
+REDUCE(2, f32, "", "add", (Add<float, FloatsFromOneOn>), 0)
+REDUCE(2, f64, "", "add", (Add<double, DoublesFromOneOn>), 0)
+#define REDUCE_NARROW(TYPE, T, NUMBERS) \
+    REDUCE(2, TYPE, "", "add", (Add<T, NUMBERS>), 0) REDUCE(2, TYPE, "", "min", (Least<T, NUMBERS>), 0) REDUCE(2, TYPE, "", "max", (Greatest<T, NUMBERS>), 0)
+REDUCE(3, f16, "", "add", (Add<Half, HalvesFromOneOn>), 0)
+REDUCE_NARROW(f16, Half, HalvesFromOneOn)
+REDUCE_NARROW(bf16, Bfloat16, Bfloats16FromOneOn)
 // clang-format on
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/simt/tests/conformance/forms.hpp"
+#include "harness/simt/tests/ptx/conformance/forms.hpp"
 
 namespace conformance {
 namespace {

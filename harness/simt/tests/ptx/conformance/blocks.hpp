@@ -7,8 +7,8 @@
 
 #include <cstring>
 
-#include "harness/simt/tests/conformance/forms.hpp"
-#include "harness/simt/tests/constructs/async.hpp"
+#include "harness/simt/tests/async.hpp"
+#include "harness/simt/tests/ptx/conformance/forms.hpp"
 
 #ifdef __CUDACC__
 namespace conformance {
@@ -94,30 +94,6 @@ inline std::vector<u64> words_of_blocks(u64 first, std::size_t blocks) {
     return words;
 }
 
-/// On the device.
-template <class T>
-class Copied {
-  public:
-    explicit Copied(const std::vector<T>& values) {
-        if (values.empty()) return;
-        check(cudaMalloc(&data_, values.size() * sizeof(T)));
-        check(cudaMemcpy(data_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
-    }
-    ~Copied() { cudaFree(data_); }
-    Copied(const Copied&) = delete;
-    Copied& operator=(const Copied&) = delete;
-    operator T*() const { return data_; }
-
-  private:
-    T* data_ = nullptr;
-};
-inline std::vector<u64> taken(const u64* from, std::size_t count) {
-    check(cudaGetLastError());
-    std::vector<u64> values(count);
-    check(cudaMemcpy(values.data(), from, count * sizeof(u64), cudaMemcpyDeviceToHost));
-    return values;
-}
-
 struct NoMaps {
     static std::vector<CUtensorMap> maps(u64*, std::size_t) { return {}; }
 };
@@ -125,12 +101,12 @@ struct NoMaps {
 template <class Form, class Maps = NoMaps>
 std::vector<u64> run_blocks(const std::vector<Operands>& operands) {
     const std::size_t blocks = operands.size() / 32;
-    const Copied<Operands> in(operands);
-    const Copied<u64> global(words_of_blocks(0, blocks)), out(std::vector<u64>(operands.size()));
-    const Copied<CUtensorMap> maps(Maps::maps(global, blocks));
+    const Array<Operands> in(operands);
+    const Array<u64> global(words_of_blocks(0, blocks)), out(static_cast<int>(operands.size()));
+    const Array<CUtensorMap> maps(Maps::maps(global, blocks));
     apply_to_blocks<Form><<<static_cast<u32>(blocks), 32>>>(
         in, out, reinterpret_cast<unsigned char*>(static_cast<u64*>(global)), maps);
-    return taken(out, operands.size());
+    return out.host();
 }
 
 struct NoChange {
@@ -156,13 +132,14 @@ std::vector<u64> want_of_blocks(const std::vector<Operands>& operands) {
 }  // namespace
 }  // namespace conformance
 
-#define ADD_FORM(TEXT, INPUTS, BITS, RUN, WANT, NEEDS, WANT_ALL)                     \
-    [[maybe_unused]] const bool FORM_NAME(is_added_, __LINE__) = ::conformance::add( \
-        GRADVERIFY_UNIT_DEVICE,                                                      \
+// Each form has a number N, so that one line of a table may make several.
+#define ADD_FORM(N, TEXT, INPUTS, BITS, RUN, WANT, NEEDS, WANT_ALL)           \
+    [[maybe_unused]] const bool FORM_NAME(is_added_, N) = ::conformance::add( \
+        GRADVERIFY_UNIT_DEVICE,                                               \
         {TEXT, INPUTS, BITS, RUN, WANT, BITS == 64, ::conformance::Needs::NEEDS, WANT_ALL});
 // The last arguments are the body of `u64 apply(Block& block)`.
-#define BODY(...)                                                             \
-    struct FORM_NAME(Form, __LINE__) {                                        \
+#define BODY(N, ...)                                                          \
+    struct FORM_NAME(Form, N) {                                               \
         static __device__ u64 apply([[maybe_unused]] const Block& block) {    \
             [[maybe_unused]] const u64 a = block.a, b = block.b, c = block.c; \
             [[maybe_unused]] const u64 pick = block.pick;                     \
@@ -171,12 +148,17 @@ std::vector<u64> want_of_blocks(const std::vector<Operands>& operands) {
         }                                                                     \
     };
 // Lanes that work together. MODEL is a type in brackets, which says what memory holds then.
-#define BLOCK_FORM(TEXT, NEEDS, MODEL, ...)                                             \
-    BODY(__VA_ARGS__)                                                                   \
-    ADD_FORM(TEXT, "lll", 64, (&run_blocks<FORM_NAME(Form, __LINE__)>), nullptr, NEEDS, \
+#define BLOCK_FORM(...) BLOCK_FORM_NUMBERED(__COUNTER__, __VA_ARGS__)
+#define BLOCK_FORM_NUMBERED(N, TEXT, NEEDS, MODEL, ...)                             \
+    BODY(N, __VA_ARGS__)                                                            \
+    ADD_FORM(N, TEXT, "lll", 64, (&run_blocks<FORM_NAME(Form, N)>), nullptr, NEEDS, \
              (&want_of_blocks<FORM_TYPE MODEL>))
 // Each lane for itself, of which plain C++ says what WANT does.
-#define LANE_FORM(TEXT, NEEDS, WANT, ...) \
-    BODY(__VA_ARGS__)                     \
-    ADD_FORM(TEXT, "lll", 64, (&run_blocks<FORM_NAME(Form, __LINE__)>), WANT, NEEDS, nullptr)
+#define LANE_FORM(...) LANE_FORM_NUMBERED(__COUNTER__, __VA_ARGS__)
+#define LANE_FORM_NUMBERED(N, TEXT, NEEDS, WANT, ...) \
+    BODY(N, __VA_ARGS__)                              \
+    ADD_FORM(N, TEXT, "lll", 64, (&run_blocks<FORM_NAME(Form, N)>), WANT, NEEDS, nullptr)
+// A row of a table: FORM(NAME SUFFIX, AT) for each suffix.
+#define EACH_AT(FORM, NAME, AT, ...) EACH(FORM_AT, (FORM, NAME, AT), __VA_ARGS__)
+#define FORM_AT(SUFFIX, FORM, NAME, AT) FORM(NAME SUFFIX, AT)
 #endif

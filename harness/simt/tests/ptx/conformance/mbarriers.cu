@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // mbarrier objects, one for each lane: which phases have ended after each instruction, and what is
 // pending. A state's own bits are opaque.
-#include "harness/simt/tests/conformance/blocks.hpp"
+#include "harness/simt/tests/ptx/conformance/blocks.hpp"
 
 namespace conformance {
 namespace {
 
+// Has HAS say what a wait for the operand %2 says of the mbarrier, END behind its operands.
+#define ASK(HAS, TEXT, END, ...)                      \
+    PTX_90("{ .reg .pred p; " TEXT " p, [%1], %2" END \
+           "; selp.u32 %0, 1, 0, p; }" : "=r"(HAS) : __VA_ARGS__ : "memory")
+
 /// Whether the phase of this parity has ended, without waiting.
 __device__ u64 ended(std::uint64_t* mbarrier, u32 parity) {
     u32 has = 0;
-    PTX_90(
-        "{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, "
-        "p; }" : "=r"(has) : "r"(shared_address(mbarrier)),
-        "r"(parity) : "memory");
+    ASK(has, "mbarrier.test_wait.parity.shared::cta.b64", "", "r"(shared_address(mbarrier)),
+        "r"(parity));
     return has;
 }
 __device__ u64 arrived(std::uint64_t* mbarrier) {
@@ -41,16 +44,16 @@ __host__ __device__ u32 bytes_of(u64 x) { return static_cast<u32>(x % 500000) + 
     const u32 count = few(a);
 
 // clang-format off
+#define IN_EACH_SPACE(FORM, NAME) \
+    EACH_AT(FORM, NAME, GENERIC, ".b64") EACH_AT(FORM, NAME, SHARED, ".shared.b64", ".shared::cta.b64")
 // How often the phase had ended: after the last arrival alone, and then for ever.
-#define INIT(TEXT, NEEDS, AT) \
-    LANE_FORM(TEXT, NEEDS, WANT(few(a) * 10 + 1), MBARRIER \
+#define INIT(TEXT, AT) \
+    LANE_FORM(TEXT, sm_90, WANT(few(a) * 10 + 1), MBARRIER \
         PTX_90(TEXT " [%0], %1;" ::AT(m), "r"(count) : "memory"); \
         u64 times = 0; \
         for (u32 i = 0; i < count; ++i) { arrived(m); times += ended(m, 0); } \
         return count * 10 + times;)
-INIT("mbarrier.init.b64", sm_90, GENERIC)
-INIT("mbarrier.init.shared.b64", sm_90, SHARED)
-INIT("mbarrier.init.shared::cta.b64", sm_90, SHARED)
+IN_EACH_SPACE(INIT, "mbarrier.init")
 
 // Another one lies in its place then.
 #define INVAL(TEXT, AT) \
@@ -61,9 +64,7 @@ INIT("mbarrier.init.shared::cta.b64", sm_90, SHARED)
         u64 times = 0; \
         for (u32 i = 0; i < few(b); ++i) { arrived(m); times += ended(m, 0); } \
         return few(b) * 10 + times;)
-INVAL("mbarrier.inval.b64", GENERIC)
-INVAL("mbarrier.inval.shared.b64", SHARED)
-INVAL("mbarrier.inval.shared::cta.b64", SHARED)
+IN_EACH_SPACE(INVAL, "mbarrier.inval")
 
 // The state that an arrival gives is of its own phase.
 #define ARRIVE(TEXT, AT) \
@@ -73,19 +74,14 @@ INVAL("mbarrier.inval.shared::cta.b64", SHARED)
         for (u32 i = 0; i < count; ++i) { \
             PTX_90(TEXT " %0, [%1];" : "=l"(state) : AT(m) : "memory"); \
             u32 has = 0; \
-            PTX_90("{ .reg .pred p; mbarrier.test_wait.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" \
-                   : "=r"(has) : "r"(shared_address(m)), "l"(state) : "memory"); \
+            ASK(has, "mbarrier.test_wait.shared::cta.b64", "", SHARED(m), "l"(state)); \
             times += ended(m, 0) + 10 * has; \
         } \
         return count * 100 + times;)
-ARRIVE("mbarrier.arrive.b64", GENERIC)
-ARRIVE("mbarrier.arrive.shared.b64", SHARED)
-ARRIVE("mbarrier.arrive.shared::cta.b64", SHARED)
-ARRIVE("mbarrier.arrive.release.cta.b64", GENERIC)
-ARRIVE("mbarrier.arrive.release.cta.shared::cta.b64", SHARED)
-ARRIVE("mbarrier.arrive.release.cluster.shared::cta.b64", SHARED)
-ARRIVE("mbarrier.arrive.relaxed.cta.shared::cta.b64", SHARED)
-ARRIVE("mbarrier.arrive.relaxed.cluster.shared::cta.b64", SHARED)
+IN_EACH_SPACE(ARRIVE, "mbarrier.arrive")
+EACH_AT(ARRIVE, "mbarrier.arrive.release.cta", GENERIC, ".b64")
+EACH_AT(ARRIVE, "mbarrier.arrive.release", SHARED, ".cta.shared::cta.b64", ".cluster.shared::cta.b64")
+EACH_AT(ARRIVE, "mbarrier.arrive.relaxed", SHARED, ".cta.shared::cta.b64", ".cluster.shared::cta.b64")
 
 // All but one at once, and then the last.
 #define ARRIVE_COUNT(TEXT, AT) \
@@ -95,12 +91,9 @@ ARRIVE("mbarrier.arrive.relaxed.cluster.shared::cta.b64", SHARED)
         const u64 before = ended(m, 0); \
         arrived(m); \
         return count * 100 + before * 10 + ended(m, 0);)
-ARRIVE_COUNT("mbarrier.arrive.b64", GENERIC)
-ARRIVE_COUNT("mbarrier.arrive.shared.b64", SHARED)
-ARRIVE_COUNT("mbarrier.arrive.shared::cta.b64", SHARED)
-ARRIVE_COUNT("mbarrier.arrive.release.cta.shared::cta.b64", SHARED)
-ARRIVE_COUNT("mbarrier.arrive.release.cluster.shared::cta.b64", SHARED)
-ARRIVE_COUNT("mbarrier.arrive.relaxed.cta.shared::cta.b64", SHARED)
+IN_EACH_SPACE(ARRIVE_COUNT, "mbarrier.arrive")
+EACH_AT(ARRIVE_COUNT, "mbarrier.arrive", SHARED,
+        ".release.cta.shared::cta.b64", ".release.cluster.shared::cta.b64", ".relaxed.cta.shared::cta.b64")
 
 // Bytes are waited for as well: half of them first.
 #define EXPECT_BY_ARRIVAL(TEXT, AT) \
@@ -113,14 +106,10 @@ ARRIVE_COUNT("mbarrier.arrive.relaxed.cta.shared::cta.b64", SHARED)
         all = all * 10 + ended(m, 0); \
         completed(m, bytes_of(b)); \
         return all * 10 + ended(m, 0);)
-EXPECT_BY_ARRIVAL("mbarrier.arrive.expect_tx.b64", GENERIC)
-EXPECT_BY_ARRIVAL("mbarrier.arrive.expect_tx.shared.b64", SHARED)
-EXPECT_BY_ARRIVAL("mbarrier.arrive.expect_tx.shared::cta.b64", SHARED)
-EXPECT_BY_ARRIVAL("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64", SHARED)
-EXPECT_BY_ARRIVAL("mbarrier.arrive.expect_tx.release.cluster.shared::cta.b64", SHARED)
-EXPECT_BY_ARRIVAL("mbarrier.arrive.expect_tx.relaxed.cta.shared::cta.b64", SHARED)
-EXPECT_BY_ARRIVAL("mbarrier.arrive_drop.expect_tx.shared::cta.b64", SHARED)
-EXPECT_BY_ARRIVAL("mbarrier.arrive_drop.expect_tx.release.cta.shared::cta.b64", SHARED)
+IN_EACH_SPACE(EXPECT_BY_ARRIVAL, "mbarrier.arrive.expect_tx")
+EACH_AT(EXPECT_BY_ARRIVAL, "mbarrier.arrive.expect_tx", SHARED,
+        ".release.cta.shared::cta.b64", ".release.cluster.shared::cta.b64", ".relaxed.cta.shared::cta.b64")
+EACH_AT(EXPECT_BY_ARRIVAL, "mbarrier.arrive_drop.expect_tx", SHARED, ".shared::cta.b64", ".release.cta.shared::cta.b64")
 
 #define EXPECT(TEXT, AT) \
     LANE_FORM(TEXT, sm_90, WANT(1), MBARRIER \
@@ -130,12 +119,9 @@ EXPECT_BY_ARRIVAL("mbarrier.arrive_drop.expect_tx.release.cta.shared::cta.b64", 
         const u64 before = ended(m, 0); \
         completed(m, bytes_of(a)); \
         return before * 10 + ended(m, 0);)
-EXPECT("mbarrier.expect_tx.b64", GENERIC)
-EXPECT("mbarrier.expect_tx.shared::cta.b64", SHARED)
-EXPECT("mbarrier.expect_tx.relaxed.cta.b64", GENERIC)
-EXPECT("mbarrier.expect_tx.relaxed.cta.shared::cta.b64", SHARED)
-EXPECT("mbarrier.expect_tx.relaxed.cluster.shared::cta.b64", SHARED)
-EXPECT("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64", SHARED)
+EACH_AT(EXPECT, "mbarrier.expect_tx", GENERIC, ".b64", ".relaxed.cta.b64")
+EACH_AT(EXPECT, "mbarrier.expect_tx", SHARED, ".shared::cta.b64", ".relaxed.cta.shared::cta.b64",
+        ".relaxed.cluster.shared::cta.b64", ".relaxed.cluster.shared::cluster.b64")
 
 // Bytes may come before they are expected.
 #define COMPLETE(TEXT, AT) \
@@ -146,11 +132,9 @@ EXPECT("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64", SHARED)
         const u64 before = ended(m, 0); \
         PTX_90("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(m)), "r"(bytes_of(b)) : "memory"); \
         return before * 10 + ended(m, 0);)
-COMPLETE("mbarrier.complete_tx.b64", GENERIC)
-COMPLETE("mbarrier.complete_tx.shared::cta.b64", SHARED)
-COMPLETE("mbarrier.complete_tx.relaxed.cta.shared::cta.b64", SHARED)
-COMPLETE("mbarrier.complete_tx.relaxed.cluster.shared::cta.b64", SHARED)
-COMPLETE("mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64", SHARED)
+EACH_AT(COMPLETE, "mbarrier.complete_tx", GENERIC, ".b64")
+EACH_AT(COMPLETE, "mbarrier.complete_tx", SHARED, ".shared::cta.b64", ".relaxed.cta.shared::cta.b64",
+        ".relaxed.cluster.shared::cta.b64", ".relaxed.cluster.shared::cluster.b64")
 
 // What was pending before the arrival, of a state of .noComplete alone.
 #define NO_COMPLETE(TEXT, AT) \
@@ -164,13 +148,10 @@ COMPLETE("mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64", SHARED)
         u64 all = pending * 10 + ended(m, 0); \
         arrived(m); \
         return all + ended(m, 0);)
-NO_COMPLETE("mbarrier.arrive.noComplete.b64", GENERIC)
-NO_COMPLETE("mbarrier.arrive.noComplete.shared.b64", SHARED)
-NO_COMPLETE("mbarrier.arrive.noComplete.shared::cta.b64", SHARED)
-NO_COMPLETE("mbarrier.arrive.noComplete.release.cta.shared::cta.b64", SHARED)
-NO_COMPLETE("mbarrier.arrive_drop.noComplete.b64", GENERIC)
-NO_COMPLETE("mbarrier.arrive_drop.noComplete.shared.b64", SHARED)
-NO_COMPLETE("mbarrier.arrive_drop.noComplete.release.cta.shared::cta.b64", SHARED)
+IN_EACH_SPACE(NO_COMPLETE, "mbarrier.arrive.noComplete")
+EACH_AT(NO_COMPLETE, "mbarrier.arrive_drop.noComplete", GENERIC, ".b64")
+EACH_AT(NO_COMPLETE, "mbarrier.arrive_drop.noComplete", SHARED, ".shared.b64", ".release.cta.shared::cta.b64")
+EACH_AT(NO_COMPLETE, "mbarrier.arrive.noComplete", SHARED, ".release.cta.shared::cta.b64")
 LANE_FORM("mbarrier.pending_count.b64", sm_90, WANT(few(a) + 1), MBARRIER
     made(m, count + 2);
     u64 state = 0;
@@ -180,51 +161,40 @@ LANE_FORM("mbarrier.pending_count.b64", sm_90, WANT(few(a) + 1), MBARRIER
     PTX_90("mbarrier.pending_count.b64 %0, %1;" : "=r"(pending) : "l"(state));
     return pending;)
 
-// The next phase wants fewer.
-#define DROP(TEXT, AT, COUNT, OPERAND) \
+// The next phase wants one fewer.
+#define DROP(TEXT, AT) \
     LANE_FORM(TEXT, sm_90, WANT(few(a) * 10000 + 101), MBARRIER \
-        made(m, count + (COUNT)); \
-        PTX_90(TEXT " _, [%0]" OPERAND ";" ::AT(m), "r"(u32(COUNT)) : "memory"); \
+        made(m, count + 1); \
+        PTX_90(TEXT " _, [%0];" ::AT(m) : "memory"); \
         u64 before = 0, after = 0; \
         for (u32 i = 0; i < count; ++i) { arrived(m); before += ended(m, 0); } \
         for (u32 i = 0; i < count; ++i) { arrived(m); after += ended(m, 1); } \
         return count * 10000 + before * 100 + after;)
-#define DROP_ONE(TEXT, AT) DROP(TEXT, AT, 1, "")
-#define DROP_SOME(TEXT, AT) DROP(TEXT " count", AT, few(b), ", %1")
-DROP_ONE("mbarrier.arrive_drop.b64", GENERIC)
-DROP_ONE("mbarrier.arrive_drop.shared.b64", SHARED)
-DROP_ONE("mbarrier.arrive_drop.shared::cta.b64", SHARED)
-DROP_ONE("mbarrier.arrive_drop.release.cta.shared::cta.b64", SHARED)
-DROP_ONE("mbarrier.arrive_drop.release.cluster.shared::cta.b64", SHARED)
-DROP_ONE("mbarrier.arrive_drop.relaxed.cta.shared::cta.b64", SHARED)
+IN_EACH_SPACE(DROP, "mbarrier.arrive_drop")
+EACH_AT(DROP, "mbarrier.arrive_drop", SHARED,
+        ".release.cta.shared::cta.b64", ".release.cluster.shared::cta.b64", ".relaxed.cta.shared::cta.b64")
 
 // Phases 0 and 1, before the last arrival of phase 0 and after it.
-#define WAIT_PARITY(TEXT, AT, END) \
-    LANE_FORM(sizeof END > 1 ? TEXT " time" : TEXT, sm_90, WANT(few(a) * 10000 + 1010), MBARRIER \
+#define WAIT_PARITY(TEXT, AT) WAIT_PARITY_OF(TEXT, "", AT, "")
+#define WAIT_PARITY_OF(TEXT, WHAT, AT, END) \
+    LANE_FORM(TEXT WHAT, sm_90, WANT(few(a) * 10000 + 1010), MBARRIER \
         made(m, count); \
         for (u32 i = 1; i < count; ++i) arrived(m); \
         u64 all = count; \
         for (u32 i = 0; i < 4; ++i) { \
             if (i == 2) arrived(m); \
             u32 has = 0; \
-            PTX_90("{ .reg .pred p; " TEXT " p, [%1], %2" END "; selp.u32 %0, 1, 0, p; }" : "=r"(has) : AT(m), "r"(i ^ (i >= 2 ? 0u : 1u)) : "memory"); \
+            ASK(has, TEXT, END, AT(m), "r"(i ^ (i >= 2 ? 0u : 1u))); \
             all = all * 10 + has; \
         } \
         return all;)
-WAIT_PARITY("mbarrier.test_wait.parity.b64", GENERIC, "")
-WAIT_PARITY("mbarrier.test_wait.parity.shared.b64", SHARED, "")
-WAIT_PARITY("mbarrier.test_wait.parity.shared::cta.b64", SHARED, "")
-WAIT_PARITY("mbarrier.test_wait.parity.acquire.cta.shared::cta.b64", SHARED, "")
-WAIT_PARITY("mbarrier.test_wait.parity.acquire.cluster.shared::cta.b64", SHARED, "")
-WAIT_PARITY("mbarrier.test_wait.parity.relaxed.cta.shared::cta.b64", SHARED, "")
-WAIT_PARITY("mbarrier.try_wait.parity.b64", GENERIC, "")
-WAIT_PARITY("mbarrier.try_wait.parity.shared.b64", SHARED, "")
-WAIT_PARITY("mbarrier.try_wait.parity.shared::cta.b64", SHARED, "")
-WAIT_PARITY("mbarrier.try_wait.parity.acquire.cta.shared::cta.b64", SHARED, "")
-WAIT_PARITY("mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64", SHARED, "")
-WAIT_PARITY("mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64", SHARED, "")
-
-WAIT_PARITY("mbarrier.try_wait.parity.shared::cta.b64", SHARED, ", 100")
+IN_EACH_SPACE(WAIT_PARITY, "mbarrier.test_wait.parity")
+EACH_AT(WAIT_PARITY, "mbarrier.test_wait.parity", SHARED,
+        ".acquire.cta.shared::cta.b64", ".acquire.cluster.shared::cta.b64", ".relaxed.cta.shared::cta.b64")
+IN_EACH_SPACE(WAIT_PARITY, "mbarrier.try_wait.parity")
+EACH_AT(WAIT_PARITY, "mbarrier.try_wait.parity", SHARED,
+        ".acquire.cta.shared::cta.b64", ".acquire.cluster.shared::cta.b64", ".relaxed.cluster.shared::cta.b64")
+WAIT_PARITY_OF("mbarrier.try_wait.parity.shared::cta.b64", " time", SHARED, ", 100")
 
 #define WAIT_STATE(TEXT, AT) \
     LANE_FORM(TEXT, sm_90, WANT(1), MBARRIER \
@@ -232,23 +202,17 @@ WAIT_PARITY("mbarrier.try_wait.parity.shared::cta.b64", SHARED, ", 100")
         const u64 state = arrived(m); \
         const auto wait = [&]() -> u64 { \
             u32 has = 0; \
-            PTX_90("{ .reg .pred p; " TEXT " p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(has) : AT(m), "l"(state) : "memory"); \
+            ASK(has, TEXT, "", AT(m), "l"(state)); \
             return has; \
         }; \
         const u64 before = wait(); \
         arrived(m); \
         return before * 10 + wait();)
-WAIT_STATE("mbarrier.test_wait.b64", GENERIC)
-WAIT_STATE("mbarrier.test_wait.shared.b64", SHARED)
-WAIT_STATE("mbarrier.test_wait.shared::cta.b64", SHARED)
-WAIT_STATE("mbarrier.test_wait.acquire.cta.shared::cta.b64", SHARED)
-WAIT_STATE("mbarrier.test_wait.acquire.cluster.shared::cta.b64", SHARED)
-WAIT_STATE("mbarrier.test_wait.relaxed.cta.shared::cta.b64", SHARED)
-WAIT_STATE("mbarrier.try_wait.b64", GENERIC)
-WAIT_STATE("mbarrier.try_wait.shared.b64", SHARED)
-WAIT_STATE("mbarrier.try_wait.shared::cta.b64", SHARED)
-WAIT_STATE("mbarrier.try_wait.acquire.cta.shared::cta.b64", SHARED)
-WAIT_STATE("mbarrier.try_wait.relaxed.cta.shared::cta.b64", SHARED)
+IN_EACH_SPACE(WAIT_STATE, "mbarrier.test_wait")
+EACH_AT(WAIT_STATE, "mbarrier.test_wait", SHARED,
+        ".acquire.cta.shared::cta.b64", ".acquire.cluster.shared::cta.b64", ".relaxed.cta.shared::cta.b64")
+IN_EACH_SPACE(WAIT_STATE, "mbarrier.try_wait")
+EACH_AT(WAIT_STATE, "mbarrier.try_wait", SHARED, ".acquire.cta.shared::cta.b64", ".relaxed.cta.shared::cta.b64")
 // clang-format on
 
 }  // namespace

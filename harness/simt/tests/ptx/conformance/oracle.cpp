@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/simt/tests/conformance/oracle.hpp"
+#include "harness/simt/tests/ptx/conformance/oracle.hpp"
 
 #include <mpfr.h>
 
@@ -32,31 +32,17 @@ struct Type {
     i128 lowest() const { return kind == 's' ? -(i128{1} << (width - 1)) : 0; }
     i128 highest() const { return (i128{1} << (kind == 's' ? width - 1 : width)) - 1; }
 };
+// clang-format off
 const std::vector<Type>& types() {
-    static const std::vector<Type> all = {{"f16", 'f', 16, 5, 10},
-                                          {"bf16", 'f', 16, 8, 7},
-                                          {"f32", 'f', 32, 8, 23},
-                                          {"f64", 'f', 64, 11, 52},
-                                          {"e4m3", 'f', 8, 4, 3},
-                                          {"e5m2", 'f', 8, 5, 2},
-                                          {"tf32", 'f', 32, 8, 23, 11},
-                                          {"pred", 'b', 1},
-                                          {"u4", 'u', 4},
-                                          {"s4", 's', 4},
-                                          {"b1", 'u', 1},
-                                          {"u8", 'u', 8},
-                                          {"s8", 's', 8},
-                                          {"u16", 'u', 16},
-                                          {"s16", 's', 16},
-                                          {"b16", 'b', 16},
-                                          {"u32", 'u', 32},
-                                          {"s32", 's', 32},
-                                          {"b32", 'b', 32},
-                                          {"u64", 'u', 64},
-                                          {"s64", 's', 64},
-                                          {"b64", 'b', 64}};
+    static const std::vector<Type> all = {
+        {"f16", 'f', 16, 5, 10}, {"bf16", 'f', 16, 8, 7}, {"f32", 'f', 32, 8, 23},
+        {"f64", 'f', 64, 11, 52}, {"e4m3", 'f', 8, 4, 3}, {"e5m2", 'f', 8, 5, 2}, {"tf32", 'f', 32, 8, 23, 11},
+        {"pred", 'b', 1}, {"b1", 'u', 1}, {"u4", 'u', 4}, {"s4", 's', 4},
+        {"u8", 'u', 8}, {"s8", 's', 8}, {"u16", 'u', 16}, {"s16", 's', 16}, {"b16", 'b', 16}, {"u32", 'u', 32}, {"s32", 's', 32},
+        {"b32", 'b', 32}, {"u64", 'u', 64}, {"s64", 's', 64}, {"b64", 'b', 64}};
     return all;
 }
+// clang-format on
 const Type* find_type(const std::string& name) {
     for (const Type& type : types())
         if (type.name == name) return &type;
@@ -487,6 +473,7 @@ u64 of_warp(const Opcode& op, const Arguments* lanes, u64 lane) {
     if (op.name == "shfl") return shuffled(op, lanes, lane);
     if (op.name == "redux") return reduced(op, lanes);
     if (op.name == "activemask") return own ^ 0xffffffff;
+    if (op.note == "%lanemask_lt") return own ^ ((u64{1} << lane) - 1);
     if (op.name == "match" && op.has("any")) return equal;
     if (op.name == "match") return equal == 0xffffffff ? equal + 5 : 0;
     if (op.name == "vote" && op.has("ballot")) return ones;
@@ -509,8 +496,9 @@ u64 result_of(const std::string& opcode, const Arguments& operands) {
 std::vector<u64> results_of(const std::string& opcode, const std::vector<Arguments>& lanes) {
     const Opcode op(opcode);
     const bool together =
+        op.note == "%lanemask_lt" ||
         std::string(" shfl redux activemask match vote movmatrix ").find(" " + op.name + " ") !=
-        std::string::npos;
+            std::string::npos;
     std::vector<u64> results;
     for (std::size_t i = 0; i < lanes.size(); ++i)
         results.push_back(together ? of_warp(op, &lanes[i / 32 * 32], i % 32)
@@ -560,8 +548,10 @@ Fragments product_of(const std::string& opcode, const Fragments& a, const Fragme
         for (std::size_t i = 0; i < c[lane].size() * each; ++i) {
             const std::size_t row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
             double sum = held(of_d, c[lane], i);
-            for (std::size_t k = 0; k < depth; ++k)
-                sum += of_rows.at(row * depth + k) * of_columns.at(column * depth + k);
+            for (std::size_t k = 0; k < depth; ++k) {
+                const double x = of_rows.at(row * depth + k), y = of_columns.at(column * depth + k);
+                sum += op.has("xor") ? x != y : x * y;
+            }
             const auto whole = static_cast<i128>(sum);
             const u64 bits =
                 of_d.kind == 'f'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a warp's lanes do together, on each lane's own operands: shuffles, votes, matches,
 // reductions and the products of mma.sync, of small integers, whose sums are exact in every order.
-#include "harness/simt/tests/conformance/blocks.hpp"
+#include "harness/simt/tests/ptx/conformance/blocks.hpp"
 
 namespace conformance {
 namespace {
@@ -22,18 +22,18 @@ struct small_float {
         return all;
     }
 };
-using s8 = any_bits;
-using u8_ = any_bits;
-using s4 = any_bits;
-using u4 = any_bits;
-using b1 = any_bits;
-using i32 = any_bits;
-using f16 = small_float<16, 0x3c00>;
-using bf16 = small_float<16, 0x3f80>;
-using f32 = small_float<32, 0x3f800000>;
-using tf32 = f32;
-using e4m3 = small_float<8, 0x38>;
-using e5m2 = small_float<8, 0x3c>;
+using of_s8 = any_bits;
+using of_u8 = any_bits;
+using of_s4 = any_bits;
+using of_u4 = any_bits;
+using of_b1 = any_bits;
+using of_s32 = any_bits;
+using of_f16 = small_float<16, 0x3c00>;
+using of_bf16 = small_float<16, 0x3f80>;
+using of_f32 = small_float<32, 0x3f800000>;
+using of_tf32 = of_f32;
+using of_e4m3 = small_float<8, 0x38>;
+using of_e5m2 = small_float<8, 0x3c>;
 
 template <class Type, int count>
 __host__ __device__ void fill(u32 (&registers)[count], u64 x) {
@@ -90,68 +90,64 @@ std::vector<u64> want_of_products(const std::vector<Operands>& operands) {
 #define IN_2(C, X) C(X[0]), C(X[1])
 #define IN_4(C, X) IN_2(C, X), C(X[2]), C(X[3])
 #define IN_8(C, X) IN_4(C, X), C(X[4]), C(X[5]), C(X[6]), C(X[7])
-#define MMA_OF(TEXT, R, CONSTRAINT, ND, NA, NB, FILL_D, FILL_A, FILL_B)                            \
-    struct FORM_NAME(Form, __LINE__) {                                                             \
-        static constexpr const char* text = "mma.sync.aligned." TEXT;                              \
-        struct Registers {                                                                         \
-            R d[ND], a[NA], b[NB];                                                                 \
-        };                                                                                         \
-        static __host__ __device__ Registers filled(u64 of_a, u64 of_b, u64 of_c) {                \
-            Registers all;                                                                         \
-            FILL_A(all.a, of_a);                                                                   \
-            FILL_B(all.b, of_b);                                                                   \
-            FILL_D(all.d, of_c);                                                                   \
-            return all;                                                                            \
-        }                                                                                          \
-        static __device__ u64 apply(u64 of_a, u64 of_b, u64 of_c) {                                \
-            Registers all = filled(of_a, of_b, of_c);                                              \
-            R(&d)[ND] = all.d, (&a)[NA] = all.a, (&b)[NB] = all.b;                                 \
-            asm volatile("mma.sync.aligned." TEXT " " REGISTERS_##ND##_##NA##_##NB                 \
-                         : OUT_##ND(CONSTRAINT)                                                    \
-                         : IN_##NA(CONSTRAINT, a), IN_##NB(CONSTRAINT, b));                        \
-            return digest(d);                                                                      \
-        }                                                                                          \
-    };                                                                                             \
-    ADD_FORM(FORM_NAME(Form, __LINE__)::text, "lll", 64, &run<FORM_NAME(Form, __LINE__)>, nullptr, \
-             any, &want_of_products<FORM_NAME(Form, __LINE__)>)
-#define MMA(TEXT, ND, NA, NB, D, A, B) MMA_OF(TEXT, u32, "r", ND, NA, NB, fill<D>, fill<A>, fill<B>)
+#define MMA_OF(...) MMA_NUMBERED(__COUNTER__, __VA_ARGS__)
+#define MMA_NUMBERED(N, TEXT, R, CONSTRAINT, ND, NA, NB, FILL_D, FILL_A, FILL_B)             \
+    struct FORM_NAME(Form, N) {                                                              \
+        static constexpr const char* text = "mma.sync.aligned." TEXT;                        \
+        struct Registers {                                                                   \
+            R d[ND], a[NA], b[NB];                                                           \
+        };                                                                                   \
+        static __host__ __device__ Registers filled(u64 of_a, u64 of_b, u64 of_c) {          \
+            Registers all;                                                                   \
+            FILL_A(all.a, of_a);                                                             \
+            FILL_B(all.b, of_b);                                                             \
+            FILL_D(all.d, of_c);                                                             \
+            return all;                                                                      \
+        }                                                                                    \
+        static __device__ u64 apply(u64 of_a, u64 of_b, u64 of_c) {                          \
+            Registers all = filled(of_a, of_b, of_c);                                        \
+            R(&d)[ND] = all.d, (&a)[NA] = all.a, (&b)[NB] = all.b;                           \
+            asm volatile("mma.sync.aligned." TEXT " " REGISTERS_##ND##_##NA##_##NB           \
+                         : OUT_##ND(CONSTRAINT)                                              \
+                         : IN_##NA(CONSTRAINT, a), IN_##NB(CONSTRAINT, b));                  \
+            return digest(d);                                                                \
+        }                                                                                    \
+    };                                                                                       \
+    ADD_FORM(N, FORM_NAME(Form, N)::text, "lll", 64, &run<FORM_NAME(Form, N)>, nullptr, any, \
+             &want_of_products<FORM_NAME(Form, N)>)
+// Sums D, factors A and B. A row has types in brackets for one shape and its numbers of registers.
+#define MMA(TYPES, ...) FORM_CALL(MMA_OF_TYPES, __VA_ARGS__, "", "", FORM_TYPE TYPES)
+#define MMA_SATURATED(TYPES, ...) \
+    FORM_CALL(MMA_OF_TYPES, __VA_ARGS__, "satfinite.", "", FORM_TYPE TYPES)
+#define MMA_OF_BITS(HOW, ...) MMA_OF_TYPES(__VA_ARGS__, "", HOW ".popc", s32, b1, b1)
+#define MMA_OF_TYPES(SHAPE, ND, NA, NB, BEFORE, END, D, A, B)                          \
+    MMA_OF(SHAPE ".row.col." BEFORE #D "." #A "." #B "." #D END, u32, "r", ND, NA, NB, \
+           fill<of_##D>, fill<of_##A>, fill<of_##B>)
 #define MMA_OF_DOUBLES(SHAPE, ND, NA, NB) \
     MMA_OF(SHAPE ".row.col.f64.f64.f64.f64", double, "d", ND, NA, NB, fill, fill, fill)
 
 // clang-format off
-MMA("m16n8k8.row.col.f32.f16.f16.f32", 4, 2, 1, f32, f16, f16)
-MMA("m16n8k16.row.col.f32.f16.f16.f32", 4, 4, 2, f32, f16, f16)
-MMA("m16n8k8.row.col.f16.f16.f16.f16", 2, 2, 1, f16, f16, f16)
-MMA("m16n8k16.row.col.f16.f16.f16.f16", 2, 4, 2, f16, f16, f16)
-MMA("m16n8k8.row.col.f32.bf16.bf16.f32", 4, 2, 1, f32, bf16, bf16)
-MMA("m16n8k16.row.col.f32.bf16.bf16.f32", 4, 4, 2, f32, bf16, bf16)
-MMA("m16n8k4.row.col.f32.tf32.tf32.f32", 4, 2, 1, f32, tf32, tf32)
-MMA("m16n8k8.row.col.f32.tf32.tf32.f32", 4, 4, 2, f32, tf32, tf32)
-MMA("m16n8k32.row.col.f32.e4m3.e4m3.f32", 4, 4, 2, f32, e4m3, e4m3)
-MMA("m16n8k32.row.col.f32.e4m3.e5m2.f32", 4, 4, 2, f32, e4m3, e5m2)
-MMA("m16n8k32.row.col.f32.e5m2.e4m3.f32", 4, 4, 2, f32, e5m2, e4m3)
-MMA("m16n8k32.row.col.f32.e5m2.e5m2.f32", 4, 4, 2, f32, e5m2, e5m2)
-MMA("m16n8k16.row.col.f32.e4m3.e5m2.f32", 4, 2, 1, f32, e4m3, e5m2)
-MMA("m16n8k32.row.col.f16.e4m3.e5m2.f16", 2, 4, 2, f16, e4m3, e5m2)
-MMA("m16n8k16.row.col.f16.e5m2.e4m3.f16", 2, 2, 1, f16, e5m2, e4m3)
-MMA("m8n8k16.row.col.s32.s8.s8.s32", 2, 1, 1, i32, s8, s8)
-MMA("m8n8k16.row.col.s32.u8.u8.s32", 2, 1, 1, i32, u8_, u8_)
-MMA("m8n8k16.row.col.satfinite.s32.s8.u8.s32", 2, 1, 1, i32, s8, u8_)
-MMA("m16n8k16.row.col.s32.s8.s8.s32", 4, 2, 1, i32, s8, s8)
-MMA("m16n8k16.row.col.s32.u8.s8.s32", 4, 2, 1, i32, u8_, s8)
-MMA("m16n8k16.row.col.satfinite.s32.u8.u8.s32", 4, 2, 1, i32, u8_, u8_)
-MMA("m16n8k32.row.col.s32.s8.s8.s32", 4, 4, 2, i32, s8, s8)
-MMA("m16n8k32.row.col.s32.s8.u8.s32", 4, 4, 2, i32, s8, u8_)
-MMA("m16n8k32.row.col.s32.u8.u8.s32", 4, 4, 2, i32, u8_, u8_)
-MMA("m16n8k32.row.col.satfinite.s32.s8.s8.s32", 4, 4, 2, i32, s8, s8)
-MMA("m8n8k32.row.col.s32.s4.s4.s32", 2, 1, 1, i32, s4, s4)
-MMA("m8n8k32.row.col.s32.u4.s4.s32", 2, 1, 1, i32, u4, s4)
-MMA("m16n8k32.row.col.s32.s4.u4.s32", 4, 2, 1, i32, s4, u4)
-MMA("m16n8k64.row.col.s32.s4.s4.s32", 4, 4, 2, i32, s4, s4)
-MMA("m16n8k64.row.col.satfinite.s32.u4.u4.s32", 4, 4, 2, i32, u4, u4)
-MMA("m8n8k128.row.col.s32.b1.b1.s32.and.popc", 2, 1, 1, i32, b1, b1)
-MMA("m16n8k128.row.col.s32.b1.b1.s32.and.popc", 4, 2, 1, i32, b1, b1)
-MMA("m16n8k256.row.col.s32.b1.b1.s32.and.popc", 4, 4, 2, i32, b1, b1)
+EACH(MMA, ("m16n8k4", 4, 2, 1), (f32, tf32, tf32))
+EACH(MMA, ("m16n8k8", 4, 2, 1), (f32, f16, f16), (f32, bf16, bf16))
+EACH(MMA, ("m16n8k8", 4, 4, 2), (f32, tf32, tf32))
+EACH(MMA, ("m16n8k16", 4, 4, 2), (f32, f16, f16), (f32, bf16, bf16))
+EACH(MMA, ("m16n8k8", 2, 2, 1), (f16, f16, f16))
+EACH(MMA, ("m16n8k16", 2, 4, 2), (f16, f16, f16))
+EACH(MMA, ("m16n8k16", 4, 2, 1), (f32, e4m3, e5m2), (s32, s8, s8), (s32, u8, s8))
+EACH(MMA, ("m16n8k16", 2, 2, 1), (f16, e5m2, e4m3))
+EACH(MMA, ("m16n8k32", 4, 4, 2), (f32, e4m3, e4m3), (f32, e4m3, e5m2), (f32, e5m2, e4m3), (f32, e5m2, e5m2), (s32, s8, s8), (s32, s8, u8), (s32, u8, s8), (s32, u8, u8))
+EACH(MMA, ("m16n8k32", 2, 4, 2), (f16, e4m3, e5m2))
+EACH(MMA, ("m8n8k16", 2, 1, 1), (s32, s8, s8), (s32, u8, u8))
+EACH(MMA, ("m8n8k32", 2, 1, 1), (s32, s4, s4), (s32, u4, s4))
+EACH(MMA, ("m16n8k32", 4, 2, 1), (s32, s4, u4), (s32, u4, u4))
+EACH(MMA, ("m16n8k64", 4, 4, 2), (s32, s4, s4))
+MMA_SATURATED((s32, s8, u8), "m8n8k16", 2, 1, 1)
+MMA_SATURATED((s32, u8, u8), "m16n8k16", 4, 2, 1)
+EACH(MMA_SATURATED, ("m16n8k32", 4, 4, 2), (s32, s8, s8), (s32, u8, u8))
+MMA_SATURATED((s32, u4, u4), "m16n8k64", 4, 4, 2)
+EACH(MMA_OF_BITS, ("m8n8k128", 2, 1, 1), ".and", ".xor")
+EACH(MMA_OF_BITS, ("m16n8k128", 4, 2, 1), ".and", ".xor")
+EACH(MMA_OF_BITS, ("m16n8k256", 4, 4, 2), ".and", ".xor")
 MMA_OF_DOUBLES("m8n8k4", 2, 1, 1)
 MMA_OF_DOUBLES("m16n8k4", 4, 2, 1)
 MMA_OF_DOUBLES("m16n8k8", 4, 4, 2)
@@ -180,17 +176,13 @@ FORM_OF("vote.sync.ballot.b32", r, "r", "{ .reg .pred p; setp.gt.u32 p, %1, 99; 
 TOGETHER("match.any.sync.b32", r, a % 8)
 TOGETHER("match.any.sync.b64", l, a << 33)
 FORM1_OF("match.all.sync.b32 d|p", r, "{ .reg .pred p; match.all.sync.b32 %0|p, %1, -1; @p add.u32 %0, %0, 5; }", r, a >> 31)
-TOGETHER("redux.sync.add.u32", r, a)
-TOGETHER("redux.sync.add.s32", r, a)
-TOGETHER("redux.sync.min.u32", r, a)
-TOGETHER("redux.sync.min.s32", r, a)
-TOGETHER("redux.sync.max.u32", r, a)
-TOGETHER("redux.sync.max.s32", r, a)
+EACH(TOGETHER, (r, a), "redux.sync.add.u32", "redux.sync.add.s32", "redux.sync.min.u32", "redux.sync.min.s32",
+     "redux.sync.max.u32", "redux.sync.max.s32", "redux.sync.xor.b32")
 TOGETHER("redux.sync.and.b32", r, a | b)
 TOGETHER("redux.sync.or.b32", r, a & b & c)
-TOGETHER("redux.sync.xor.b32", r, a)
 FORMS1(r, r, "movmatrix.sync.aligned.m8n8.trans.b16")
 FORM1_OF("elect.sync", r, "{ .reg .pred p; .reg .b32 l; elect.sync l|p, -1; selp.u32 %0, %1, l, p; }", r, a)
+FORM1_OF("mov.u32 %lanemask_lt", r, "{ .reg .b32 m; mov.u32 m, %%lanemask_lt; xor.b32 %0, %1, m; }", r, a)
 FORM1_OF("activemask.b32", r, "{ .reg .b32 m; activemask.b32 m; xor.b32 %0, %1, m; }", r, a)
 // clang-format on
 

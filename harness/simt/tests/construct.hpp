@@ -99,58 +99,19 @@ inline std::vector<float> numbers(int count, float first = 0.0f, float step = 1.
 
 // For kernel files.
 #ifdef __CUDACC__
-#include <cuda_runtime.h>
+#include "harness/simt/tests/device_array.hpp"
 
 namespace construct {
-
-inline int device_count() {
-    int count = 0;
-    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
-}
-[[maybe_unused]] static const bool is_known = add_device(GRADVERIFY_UNIT_DEVICE, &device_count);
-
-inline void check(cudaError_t error, int line) {
-    if (error == cudaSuccess) return;
-    throw std::runtime_error("line " + std::to_string(line) + ": " + cudaGetErrorString(error));
-}
-
-template <class T>
-class Array {
-  public:
-    explicit Array(const std::vector<T>& values) : count_(values.size()) {
-        const std::size_t bytes = values.size() * sizeof(T);
-        check(cudaMalloc(&data_, bytes), __LINE__);
-        check(cudaMemcpy(data_, values.data(), bytes, cudaMemcpyHostToDevice), __LINE__);
-    }
-    explicit Array(int count) : Array(std::vector<T>(static_cast<std::size_t>(count))) {}
-    ~Array() { cudaFree(data_); }
-    Array(const Array&) = delete;
-    Array& operator=(const Array&) = delete;
-    operator T*() const { return data_; }
-    /// Waits for the device.
-    std::vector<T> host() const {
-        check(cudaGetLastError(), __LINE__);
-        check(cudaDeviceSynchronize(), __LINE__);
-        std::vector<T> values(count_);
-        check(cudaMemcpy(values.data(), data_, count_ * sizeof(T), cudaMemcpyDeviceToHost),
-              __LINE__);
-        return values;
-    }
-
-  private:
-    T* data_ = nullptr;
-    std::size_t count_;
-};
-
+[[maybe_unused]] static const bool is_known =
+    add_device(GRADVERIFY_UNIT_DEVICE, &simt_test::device_count);
 }  // namespace construct
 
-using construct::Array;
 using construct::as;
 using construct::numbers;
 using construct::part;
 using construct::table;
+using simt_test::Array;
 
-#define CHECK_CUDA(CALL) ::construct::check((CALL), __LINE__)
 #define CONSTRUCT(NAME)                                            \
     static void NAME(::construct::Report& report);                 \
     [[maybe_unused]] static const bool construct_is_added_##NAME = \
