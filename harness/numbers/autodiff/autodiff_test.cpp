@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each function on each scalar: derivatives against differences and each other, and bounds against
-// the host's floats.
+// Each function on each scalar: derivatives against differences, bounds against the host's floats.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -162,8 +162,7 @@ TEST_CASE("where zero meets a factor that may be infinite, kernels' product may 
     CHECK(has_bound(x * constant(7.0) * constant(0.125) * constant(4.0), 1.0));
     CHECK_FALSE(has_bound(x * constant(0.0) * constant(9.0), 1.0));
     CHECK(has_bound(x * constant(0.0) * constant(7.0), 1.0));
-    // What reaches a zero: an overflow further on, a cotangent, paths that add up with their
-    // errors.
+    // What reaches a zero: an overflow further on, a cotangent, paths that add up with errors.
     const Traced none = x * constant(0.0);
     CHECK_FALSE(has_bound(none * constant(0.125) * constant(9.0), 1.0));
     CHECK(has_bound(none, 8.0));
