@@ -8,9 +8,9 @@
 #include "harness/testing/made_operator.hpp"
 #include "harness/testing/small_declarations.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 using testing::contains;
 using testing::copying;
@@ -321,5 +321,3 @@ TEST_CASE("a ReLU's gradient is the cotangent or zero, and near zero either") {
     check(0.5, 0.5, -5.0, 5.5);
     check(-0.5, 0.75, 0.0, 5.5);
 }
-
-}  // namespace gradverify

@@ -113,6 +113,27 @@ std::vector<Array<double>> zeros_like(std::span<const Array<double>> arrays) {
     return zeros;
 }
 
+/// The gradient's derivative along one of its inputs, of which `cotangents` come first.
+auto along_of(const NestedPasses& nested, const Operator& of, std::size_t cotangents) {
+    return [=](const Problem& problem, Inputs<double> inputs, std::size_t which,
+               const Array<double>& direction, Inputs<double> given) {
+        auto steps = zeros_like(inputs);
+        steps[which] = direction;
+        const auto split = [&](const auto& all, auto& first_part, auto& second_part) {
+            const auto middle = all.begin() + static_cast<std::ptrdiff_t>(cotangents);
+            first_part.assign(all.begin(), middle);
+            second_part.assign(middle, all.end());
+        };
+        NestedPasses::Point point;
+        split(inputs, point.cotangents, point.inputs);
+        split(steps, point.cotangent_steps, point.input_steps);
+        point.tangents = zeros_like(point.inputs);
+        for (std::size_t i = 0, tangent = 0; i < of.inputs.size(); ++i)
+            if (of.inputs[i].differentiable) point.tangents[i] = given[tangent++];
+        return nested.along(problem, point);
+    };
+}
+
 }  // namespace
 
 // ---- the gradient as an operator
@@ -189,24 +210,7 @@ BackwardDeclaration::operator Operator() const {
         op.passes.push_back(std::move(pass));
     }
     for (PassSpec& pass : op.passes) add_work(pass, of_.forward());
-    op.along = [nested, cotangents, of = of_](const Problem& problem, Inputs<double> inputs,
-                                              std::size_t which, const Array<double>& direction,
-                                              Inputs<double> given) {
-        auto steps = zeros_like(inputs);
-        steps[which] = direction;
-        const auto split = [&](const auto& all, auto& first_part, auto& second_part) {
-            const auto middle = all.begin() + static_cast<std::ptrdiff_t>(cotangents);
-            first_part.assign(all.begin(), middle);
-            second_part.assign(middle, all.end());
-        };
-        NestedPasses::Point point;
-        split(inputs, point.cotangents, point.inputs);
-        split(steps, point.cotangent_steps, point.input_steps);
-        point.tangents = zeros_like(point.inputs);
-        for (std::size_t i = 0, tangent = 0; i < of.inputs.size(); ++i)
-            if (of.inputs[i].differentiable) point.tangents[i] = given[tangent++];
-        return nested.along(problem, point);
-    };
+    op.along = along_of(nested, of_, cotangents);
     if (!op.mistakes.empty()) op.passes.clear();
     return op;
 }

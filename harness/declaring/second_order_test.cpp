@@ -11,9 +11,9 @@
 #include <valarray>
 #include <vector>
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 using Arrays = std::vector<Array<double>>;
 using Names = std::vector<std::string>;
@@ -224,5 +224,3 @@ TEST_CASE("mistakes in what passes take and yield are said, with what there is")
     CHECK(says(along({"x", "w"}, {"ty"}), "jvp() needs a tangent that it takes, of tx, tw"));
     CHECK(says(along({"x", "tx"}, {"y"}), "one that it yields, of ty"));
 }
-
-}  // namespace gradverify

@@ -13,9 +13,9 @@
 #include "harness/numbers/element_bits.hpp"
 #include "harness/numbers/matrix_product.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 constexpr double u = 0x1p-24;
 
@@ -455,5 +455,3 @@ TEST_CASE("a factor of more digits than tf32 may be off by its last one, and oth
     for (const double value : {1.0 + 0x1p-20, static_cast<double>(INFINITY)})
         CHECK_FALSE(Rounding::of(DType::f32).cuts(value));
 }
-
-}  // namespace gradverify

@@ -11,9 +11,9 @@
 
 #include "harness/declare_operator.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 using Arrays = std::vector<Array<double>>;
 
@@ -313,5 +313,3 @@ TEST_CASE("an index is the row-major offset, and refused outside of the tensor")
     CHECK_THROWS_WITH(offset({2, 3}, {-1, 2}),
                       "the forward function asks for x(-1, 2), but x has the sizes (2, 3)");
 }
-
-}  // namespace gradverify

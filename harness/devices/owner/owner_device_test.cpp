@@ -25,9 +25,9 @@
 #include "harness/testing/host_device.hpp"
 #include "harness/testing/made_operator.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 // ---- kernels, which write one number into all of y; what they keep is the owner's
 
@@ -376,5 +376,3 @@ TEST_CASE("what is wrong with the owner's device is left to those that use it th
         CHECK(told.owner_exit_code == (has_memory ? worker_exit_device_lost : 0));
     }
 }
-
-}  // namespace gradverify

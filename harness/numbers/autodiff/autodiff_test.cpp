@@ -10,9 +10,9 @@
 #include "harness/numbers/autodiff/dual.hpp"
 #include "harness/numbers/autodiff/tape.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 double uniform(SplitMix64& random, double low, double high) {
     return low + (high - low) * static_cast<double>(random.below(1 << 24)) * 0x1p-24;
@@ -126,5 +126,3 @@ TEST_CASE("the tape's gradient of a composite function is the dual numbers'") {
         }
     }
 }
-
-}  // namespace gradverify

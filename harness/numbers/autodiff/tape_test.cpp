@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 // gamma(1) = 1/3, gamma(2) = 1.
 const Rounding coarse{.unit_roundoff = 0.25, .smallest_normal = 0.5};
@@ -375,5 +375,3 @@ TEST_CASE("what a cut loses of a factor's smallest digits grows with the other f
     check(gradient(tape, x, constant(9.0) * x, 9.0), 81.0, both + 0.5 * 18.0 + 0.5,
           81.0 + both + 0.5 * 18.0 + 0.5, 1.0);
 }
-
-}  // namespace gradverify
