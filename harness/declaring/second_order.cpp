@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/second_order.hpp"
-
-#include <fmt/format.h>
+#include "harness/base/refuse.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -89,8 +88,8 @@ void check_names(const std::string& pass, const Names& given, const Names& known
                  std::string_view verb, Names& mistakes) {
     for (const std::string& name : given)
         if (std::ranges::count(known, name) == 0)
-            mistakes.push_back(fmt::format("the pass {} {} '{}'{}; it may be {}", pass, verb, name,
-                                           did_you_mean(name, known), joined(known)));
+            add(mistakes, "the pass {} {} '{}'{}; it may be {}", pass, verb, name,
+                did_you_mean(name, known), joined(known));
 }
 
 /// The products that are linear in the tangents, or in one cotangent: each factor in turn.
@@ -192,9 +191,8 @@ BackwardDeclaration::operator Operator() const {
                     joined_names({reference_inputs, names_of(of_.outputs)}), "takes", op.mistakes);
         check_names(declared.name, results, differentiable_inputs(op, "d"), "yields", op.mistakes);
         if (declared.name == "forward" || results.empty())
-            op.mistakes.push_back(
-                fmt::format("the pass {} needs a name other than `forward`, and an output: {}",
-                            declared.name, joined(differentiable_inputs(op, "d"))));
+            add(op.mistakes, "the pass {} needs a name other than `forward`, and an output: {}",
+                declared.name, joined(differentiable_inputs(op, "d")));
         if (op.mistakes != before) continue;
         PassSpec pass = pass_named(declared.name, declared.inputs, results);
         pass.reference_inputs = reference_inputs;
@@ -244,10 +242,10 @@ JvpDeclaration::operator Operator() const {
             names, [&](const std::string& name) { return std::ranges::count(wanted, name) > 0; });
     };
     if (!any_of(inputs, tangents) || !any_of(outputs, differentiable_outputs(of_, "t")))
-        op.mistakes.push_back(
-            fmt::format("jvp() needs a tangent that it takes, of {}, and one "
-                        "that it yields, of {}",
-                        joined(tangents), joined(differentiable_outputs(of_, "t"))));
+        add(op.mistakes,
+            "jvp() needs a tangent that it takes, of {}, and one "
+            "that it yields, of {}",
+            joined(tangents), joined(differentiable_outputs(of_, "t")));
     if (!op.mistakes.empty()) return op;
 
     const NestedPasses nested(of_, functions_);

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 #include "harness/registry/not_supported.hpp"
 
@@ -50,7 +51,7 @@ Device& device_named(std::string_view name) {
 std::string why_unavailable(std::string_view name) {
     if (name == "cpu") return {};
     if (name == "cuda") return detail::why_no_cuda();
-    throw std::invalid_argument(fmt::format("unknown device '{}'; there are cpu, cuda", name));
+    refuse("unknown device '{}'; there are cpu, cuda", name);
 }
 
 std::vector<std::string> built_devices() {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 
 namespace gradverify {
@@ -51,9 +52,9 @@ std::vector<std::string> mistakes_in_separable(const Operator& op) {
                 is_known |= slots.size() == 1 && !op.space.spec(rank, slots.front()).is_real();
             }
             if (!is_known)
-                mistakes.push_back(fmt::format(
+                add(mistakes,
                     "{} needs parameters that are one whole number, not '{}'; there are {}", what,
-                    parameter, joined(op.space.names(ranks.most))));
+                    parameter, joined(op.space.names(ranks.most)));
         }
         if (std::ranges::count(op.separable, spec.name, &SeparableSpec::name) > 1)
             mistakes.push_back(what + " stands twice");
@@ -96,14 +97,11 @@ std::optional<std::size_t> axis_of_copies(const Operator& op, std::string_view t
         for (std::size_t i = 0; i < sizes.size(); ++i) {
             if (sizes[i] == once[i]) continue;
             if (sizes[i] != copies * once[i] || found)
-                throw std::invalid_argument(fmt::format(
-                    "along {}, {} is not copies behind each other", along.name, tensor));
+                refuse("along {}, {} is not copies behind each other", along.name, tensor);
             found = i;
         }
         if (copies == 2) axis = found;
-        if (axis != found)
-            throw std::invalid_argument(
-                fmt::format("along {}, the axes of {} change", along.name, tensor));
+        if (axis != found) refuse("along {}, the axes of {} change", along.name, tensor);
     }
     return axis;
 }

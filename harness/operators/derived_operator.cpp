@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "harness/base/random.hpp"
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 #include "harness/operators/recorded_passes.hpp"
 
@@ -34,9 +35,9 @@ std::size_t position_of(std::string_view name, const std::vector<TensorSpec>& te
     if (const TensorSpec* found = find_named(tensors, name))
         return static_cast<std::size_t>(found - tensors.data());
     const std::vector<std::string> names = names_of(tensors);
-    throw std::invalid_argument(fmt::format(
+    refuse(
         "the forward function asks for the {0} '{1}', but there is no such {0}{2}; there are {3}",
-        kind, name, did_you_mean(name, names), joined(names)));
+        kind, name, did_you_mean(name, names), joined(names));
 }
 
 std::string no_index(double value) {
@@ -247,11 +248,11 @@ ValueAlong DerivedPasses::along(const Problem& problem, Inputs<double> inputs, s
     const ScopedDecisions decisions;
     parts_->functions.directions(ForwardCall<Dual>(op, problem, moving, outputs));
     ValueAlong result{.branches = decisions.made().trace, .is_kink = decisions.made().ties > 0};
-    detail::for_each_cotangent<Dual>(op, outputs,
-                                     [&](const Dual& y, std::size_t which, std::size_t j) {
-                                         const double dy = cotangents[which].data[j];
-                                         detail::add_term(result, dy * y.value(), dy * y.tangent());
-                                     });
+    const auto add_product = [&](const Dual& y, std::size_t output, std::size_t j) {
+        const double dy = cotangents[output].data[j];
+        detail::add_term(result, dy * y.value(), dy * y.tangent());
+    };
+    detail::for_each_cotangent<Dual>(op, outputs, add_product);
     return result;
 }
 

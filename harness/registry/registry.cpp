@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 #include "harness/operators/copies.hpp"
 #include "harness/registry/element_types.hpp"
@@ -43,7 +44,7 @@ std::vector<std::string> mistakes_of(const Operator& op) {
     } catch (const std::invalid_argument& wrong) {
         why = wrong.what();
     }
-    if (why) mistakes.push_back("its benchmark problem " + op.benchmark + ": " + *why);
+    if (why) add(mistakes, "its benchmark problem {}: {}", op.benchmark, *why);
     return mistakes;
 }
 
@@ -54,33 +55,32 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 /// Where a declaration names tensors that its pass lacks, or that can't be what it says of them.
 std::vector<std::string> mistakes_in_tensors(const KernelDeclaration& declaration,
                                              const Operator& op, const PassSpec& pass) {
-    std::vector<std::string> mistakes;
+    Mistakes mistakes;
     for (const Alias& alias : declaration.aliases)
         if (!has(pass.outputs, alias.output) || !has(pass.inputs, alias.input))
-            mistakes.push_back(
-                fmt::format("in_place(\"{}\", \"{}\") needs an output and an input of the pass; "
-                            "its outputs are "
-                            "{}, its inputs {}",
-                            alias.output, alias.input, joined(pass.outputs), joined(pass.inputs)));
+            add(mistakes,
+                "in_place(\"{}\", \"{}\") needs an output and an input of the pass; "
+                "its outputs are "
+                "{}, its inputs {}",
+                alias.output, alias.input, joined(pass.outputs), joined(pass.inputs));
     for (const std::string& output : declaration.added_to)
         if (!has(pass.outputs, output))
-            mistakes.push_back(
-                fmt::format("adds_to(\"{}\") needs an output of the pass; there are {}", output,
-                            joined(pass.outputs)));
+            add(mistakes, "adds_to(\"{}\") needs an output of the pass; there are {}", output,
+                joined(pass.outputs));
     for (const auto* names : {&declaration.padding_left, &declaration.padding_open})
         for (const std::string& output : *names)
             if (!has(pass.outputs, output) ||
                 !has(pass.inputs, op.tensor_named(output).lengths.tensor))
-                mistakes.push_back(fmt::format(
+                add(mistakes,
                     "{}(\"{}\") needs an output of the pass that the operator declares padded(), "
                     "and a pass that takes its lengths",
-                    names == &declaration.padding_left ? "leaves_padding" : "any_padding", output));
+                    names == &declaration.padding_left ? "leaves_padding" : "any_padding", output);
     for (const std::string& input : declaration.always_zero)
         if (const TensorSpec* of = find_named(op.inputs, input);
             !of || of->holds_whole_numbers() || !has(pass.inputs, input))
-            mistakes.push_back(fmt::format(
+            add(mistakes,
                 "without(\"{}\") needs an input of the pass that holds numbers; it takes {}", input,
-                joined(pass.inputs)));
+                joined(pass.inputs));
     return mistakes;
 }
 
@@ -104,7 +104,7 @@ std::vector<std::string> mistakes_in_conditions(const KernelDeclaration& declara
         {!(growth >= 1.0 && std::isfinite(growth)),
          "norm_wise(growth) needs a finite growth of at least 1"},
     };
-    std::vector<std::string> mistakes;
+    Mistakes mistakes;
     for (const auto& [is_broken, what] : rules)
         if (is_broken) mistakes.emplace_back(what);
     return mistakes;
