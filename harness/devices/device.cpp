@@ -13,14 +13,10 @@
 
 namespace gradverify {
 
-namespace {
-
-std::unique_ptr<Device>& device_in_use(std::string_view name) {
+static std::unique_ptr<Device>& device_in_use(std::string_view name) {
     static std::map<std::string, std::unique_ptr<Device>> devices;
     return devices[std::string(name)];
 }
-
-}  // namespace
 
 LargeMemory& Device::large_memory() {
     throw std::logic_error(fmt::format("{} has no large memory", name()));

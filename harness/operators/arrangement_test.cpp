@@ -8,9 +8,8 @@
 #include "harness/declare_operator.hpp"
 #include "harness/testing/made_operator.hpp"
 
+namespace gradverify {
 namespace {
-
-using namespace gradverify;
 
 constexpr double open = NAN;
 
@@ -77,3 +76,5 @@ TEST_CASE("problems whose sizes leave no such numbers are not valid") {
         CHECK(why(holds, "n=3,m=3").empty());
     CHECK(why(offsets_to("n"), "n=3,m=2").empty());
 }
+
+}  // namespace gradverify

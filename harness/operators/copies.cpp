@@ -12,10 +12,8 @@
 
 namespace gradverify {
 
-namespace {
-
 /// The slots that are multiplied; empty where the problem's rank has not all of them.
-std::vector<int> slots_of(const SeparableSpec& along, const Problem& problem) {
+static std::vector<int> slots_of(const SeparableSpec& along, const Problem& problem) {
     std::vector<int> slots;
     for (const std::string& parameter : along.parameters) {
         const auto found = problem.space().find(parameter, problem.rank());
@@ -26,18 +24,16 @@ std::vector<int> slots_of(const SeparableSpec& along, const Problem& problem) {
 }
 
 /// Whether a sum and a number, in double, may differ by the order of summing alone.
-bool is_same(const Bounded& sum, double other) {
+static bool is_same(const Bounded& sum, double other) {
     constexpr double rounding = 1e-9;
     const double value = sum.value();
     return value == other || (std::isnan(value) && std::isnan(other)) ||
            std::abs(value - other) <= rounding * (sum.magnitude() + std::abs(other));
 }
 
-bool are_same(const std::vector<Bounded>& sums, const std::vector<double>& others) {
+static bool are_same(const std::vector<Bounded>& sums, const std::vector<double>& others) {
     return std::ranges::equal(sums, others, is_same);
 }
-
-}  // namespace
 
 std::vector<std::string> mistakes_in_separable(const Operator& op) {
     std::vector<std::string> mistakes;

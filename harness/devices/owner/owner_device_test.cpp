@@ -354,8 +354,10 @@ TEST_CASE("a kernel whose launcher takes long is left to those that use the devi
     const auto calls_of = [](const char* kernel, std::int64_t n) {
         return [=] {
             int calls = 0;
-            while (calls < 50 && told_of([&] { return said({.kernel = kernel, .n = n}); }) == "0")
-                ++calls;
+            try {
+                for (; calls < 50; ++calls) said({.kernel = kernel, .n = n});
+            } catch (const NeedsDeviceItself&) {
+            }
             return std::to_string(calls);
         };
     };
