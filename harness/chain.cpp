@@ -12,16 +12,14 @@
 
 namespace gradverify {
 
-namespace {
-
 template <class... Values>
-[[noreturn]] void refuse(const std::string& step, fmt::format_string<Values...> why,
-                         Values&&... values) {
+[[noreturn]] static void refuse(const std::string& step, fmt::format_string<Values...> why,
+                                Values&&... values) {
     throw std::invalid_argument(
         fmt::format("the step {} {}", step, fmt::format(why, std::forward<Values>(values)...)));
 }
 
-const Kernel& kernel_for(const Step& step, const std::vector<std::string>& kernels) {
+static const Kernel& kernel_for(const Step& step, const std::vector<std::string>& kernels) {
     for (const std::string& name : kernels) {
         if (!name.starts_with(step.pass + "/")) continue;
         if (const Kernel* kernel = Registry::instance().find_kernel(name)) return *kernel;
@@ -30,9 +28,9 @@ const Kernel& kernel_for(const Step& step, const std::vector<std::string>& kerne
     refuse(step.pass, "is implemented by none of the chain's kernels");
 }
 
-void call_step(const Step& step, const Kernel& kernel, const std::string& device,
-               const Problem& whole, const Launch& launch,
-               const std::function<TensorView(std::string_view)>& tensors) {
+static void call_step(const Step& step, const Kernel& kernel, const std::string& device,
+                      const Problem& whole, const Launch& launch,
+                      const std::function<TensorView(std::string_view)>& tensors) {
     const KernelDeclaration* declaration = kernel.on(device);
     if (!declaration) refuse(kernel.name, "{}", kernel.why_not_on(device));
     const Problem problem = Problem::parse(kernel.op->space, step.problem(whole));
@@ -66,15 +64,14 @@ void call_step(const Step& step, const Kernel& kernel, const std::string& device
                         .outputs = kernel.pass->outputs.size()});
 }
 
-const std::vector<Step>& steps_of(std::string_view operator_name, std::string_view pass_name) {
+static const std::vector<Step>& steps_of(std::string_view operator_name,
+                                         std::string_view pass_name) {
     const Operator* op = Registry::instance().find_operator(std::string(operator_name));
     const PassSpec* pass = op ? op->find_pass(pass_name) : nullptr;
     if (pass && !pass->steps.empty()) return pass->steps;
     throw std::invalid_argument(
         fmt::format("the pass {}.{} is not declared as steps", operator_name, pass_name));
 }
-
-}  // namespace
 
 void Chain::run(std::string_view operator_name, std::string_view pass_name, const Problem& problem,
                 const Launch& launch, const Tensors& tensors) const {

@@ -230,8 +230,7 @@ class OperatorDeclaration {
         return detail::set(*this, functions_.branches_decide, true);
     }
 
-    /// The operator has no gradient, as a quantiser or an optimiser's step: its forward pass is the
-    /// only one.
+    /// The operator has no gradient, as a quantiser or an optimiser's step: only a forward pass.
     OperatorDeclaration& forward_alone() {
         return detail::set(*this, functions_.is_forward_alone, true);
     }

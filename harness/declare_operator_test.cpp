@@ -8,9 +8,9 @@
 #include "harness/testing/made_operator.hpp"
 #include "harness/testing/small_declarations.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 using testing::contains;
 using testing::copying;
@@ -206,11 +206,11 @@ TEST_CASE("a pass has the names that its reference gives to numbers, or the deri
     const Operator derived = named();
     CHECK(names_of_pass(derived, "forward") == Names{"p", "third"});
     CHECK(names_of_pass(derived, "grad_x") == Names{"dp", "dthird", "p", "third"});
-    const auto by_hand = []<class T>(const ForwardCall<T>& call) {
+    const auto naming_q = []<class T>(const ForwardCall<T>& call) {
         for (std::int64_t i = 0; i < call.parameter("n"); ++i)
             call.output("dx")(i) = call.rounds("q", call.input("dy")(i) * call.input("y")(i));
     };
-    CHECK(names_of_pass(named().gradient("grad_x", {"dy", "y"}, {"dx"}, by_hand), "grad_x") ==
+    CHECK(names_of_pass(named().gradient("grad_x", {"dy", "y"}, {"dx"}, naming_q), "grad_x") ==
           Names{"q"});
     // A reference that can't run is a mistake.
     const auto wrong = []<class T>(const ForwardCall<T>& call) {
@@ -321,5 +321,3 @@ TEST_CASE("a ReLU's gradient is the cotangent or zero, and near zero either") {
     check(0.5, 0.5, -5.0, 5.5);
     check(-0.5, 0.75, 0.0, 5.5);
 }
-
-}  // namespace gradverify

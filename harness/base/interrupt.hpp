@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remembers the first Ctrl-C or request to end, so that result files are closed; a second one ends
-// the process at once.
+// Remembers the first Ctrl-C or request to end, to close result files; a second one ends at once.
 #pragma once
 
 #include <exception>

@@ -14,10 +14,8 @@
 
 namespace gradverify {
 
-namespace {
-
 template <class T>
-std::optional<T> parse_number(std::string_view text) {
+static std::optional<T> parse_number(std::string_view text) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
@@ -25,7 +23,7 @@ std::optional<T> parse_number(std::string_view text) {
 }
 
 /// Insertions, deletions and replacements that turn one text into the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
+static std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -39,8 +37,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
     return row.back();
 }
-
-}  // namespace
 
 std::string print_exactly(double value) {
     char buffer[32];

@@ -149,8 +149,7 @@ void parse_layouts(std::string_view value, Setting& setting) {
         const std::string tensor(part.substr(0, dot));
         try {
             if (dot == std::string_view::npos || tensor.empty())
-                throw std::invalid_argument(
-                    fmt::format("'{}' is not a tensor and its layout, as x.nhwc", part));
+                refuse("'{}' is not a tensor and its layout, as x.nhwc", part);
             if (!setting.layouts.emplace(tensor, parse_layout(part.substr(dot + 1))).second)
                 throw std::invalid_argument(tensor + " stands twice");
         } catch (const std::invalid_argument& wrong) {

@@ -112,8 +112,7 @@ class Coverage {
 /// Pairs of levels of two factors, by rank.
 using PairsByRank = std::map<int, LevelPairs>;
 
-/// How many of the pairs of levels within reach were met, and the first few that were not: `groups
-/// 3 with dilation_h 2`.
+/// How many pairs of levels within reach were met, and the first few that were not: `n 1 with c 2`.
 struct PairsCovered {
     std::int64_t met = 0, of = 0;
     std::vector<std::string> missed;

@@ -11,25 +11,22 @@
 #include "harness/report/text/missed.hpp"
 #include "harness/testing/made_results.hpp"
 
-namespace {
-
 using namespace gradverify;
 using namespace gradverify::testing;
 
-const Kernel& plain() { return *registry_of_results().find_kernel("toy.forward/plain"); }
+static const Kernel& plain() { return *registry_of_results().find_kernel("toy.forward/plain"); }
 
-Coverage coverage_of(const std::vector<std::string>& problems, const Kernel& kernel = plain()) {
+static Coverage coverage_of(const std::vector<std::string>& problems,
+                            const Kernel& kernel = plain()) {
     Coverage coverage;
     for (const std::string& text : problems)
         coverage.add(kernel, Problem::parse(kernel.op->space, text));
     return coverage;
 }
 
-std::string missed(const std::vector<RowResult>& results) {
+static std::string missed(const std::vector<RowResult>& results) {
     return missed_lines(records_of(results, "gradverify"));
 }
-
-}  // namespace
 
 TEST_CASE("values of each parameter are counted once, by rank") {
     const Coverage coverage = coverage_of({"in=3", "n=0,in=3", "in=3", "n=2,in=63", "in=64",

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/cases/outcome.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "harness/base/checked_json.hpp"
+#include "harness/base/refuse.hpp"
 
 namespace gradverify {
 
@@ -40,7 +39,7 @@ static void from_json(const ordered_json& object, TensorView& tensor) {
               .sizes = object.at("sizes"),
               .strides = object.at("strides")};
     if (tensor.rank < 0 || tensor.rank > max_tensor_rank)
-        throw std::invalid_argument(fmt::format("no tensor has {} axes", tensor.rank));
+        refuse("no tensor has {} axes", tensor.rank);
 }
 
 static void to_json(ordered_json& object, const Timing& timing) {
@@ -138,8 +137,7 @@ std::string_view name_of(Verdict verdict) {
 
 Verdict verdict_named(const std::string& name) {
     const auto found = std::ranges::find(verdict_names, name);
-    if (found == verdict_names.end())
-        throw std::invalid_argument(fmt::format("there is no verdict '{}'", name));
+    if (found == verdict_names.end()) refuse("there is no verdict '{}'", name);
     return static_cast<Verdict>(found - verdict_names.begin());
 }
 

@@ -49,8 +49,7 @@ struct GivenNumbers {
     bool operator==(const GivenNumbers&) const = default;
 };
 
-/// Elements that lie further off than the operator's formula may lose, and no further than any
-/// reasonable one.
+/// Elements further off than the operator's formula may be, and within any reasonable one's bound.
 struct Imprecision {
     WrongElement worst;
     std::int64_t elements = 0;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 #include "harness/cases/compare.hpp"
 #include "harness/numbers/element_bits.hpp"
@@ -169,9 +170,8 @@ Problem problem_of(const Operator& op, const TensorFiles& files, std::string_vie
     if (std::ranges::none_of(names, [&](const auto& name) { return files.find(name); })) {
         std::vector<std::string> there;
         for (const auto& [name, tensor] : files.tensors()) there.push_back(name);
-        throw std::invalid_argument(fmt::format("{} takes {}, and the files hold {}", op.name,
-                                                joined(names),
-                                                there.empty() ? "nothing" : joined(there)));
+        refuse("{} takes {}, and the files hold {}", op.name, joined(names),
+               there.empty() ? "nothing" : joined(there));
     }
     std::optional<Solver> solved;
     const RankRange ranks = ranks_of(op, text);
@@ -182,9 +182,8 @@ Problem problem_of(const Operator& op, const TensorFiles& files, std::string_vie
     }
     const auto missing = solved->missing();
     if (!missing.empty() && solved->has_their_axes())
-        throw std::invalid_argument(fmt::format(
-            "the tensors' sizes leave open {}; give {} in --problem, beside {}", joined(missing),
-            missing.size() == 1 ? "it" : "them", solved->problem().print()));
+        refuse("the tensors' sizes leave open {}; give {} in --problem, beside {}", joined(missing),
+               missing.size() == 1 ? "it" : "them", solved->problem().print());
     if (const std::string misfit = solved->misfit(); !misfit.empty())
         throw std::invalid_argument(misfit);
     if (const auto why = op.validate(solved->problem())) throw std::invalid_argument(*why);
@@ -201,9 +200,8 @@ std::optional<Array<double>> recorded_tensor(const std::vector<std::string>& fil
     const TensorSpec& tensor = op.tensor_named(name);
     const bool is_input = tensor.name == name;  // not a cotangent, which may be any number
     if (const Sizes sizes = op.sizes_of(name, problem); sizes != stored->sizes)
-        throw std::invalid_argument(
-            fmt::format("data: {} of {} has the sizes {}, and on {} it has {}", name,
-                        read.file_of(name), print(stored->sizes), problem.print(), print(sizes)));
+        refuse("data: {} of {} has the sizes {}, and on {} it has {}", name, read.file_of(name),
+               print(stored->sizes), problem.print(), print(sizes));
     Array<double> array{stored->sizes, stored->values()};
     const DType dtype = types.of(op, name);
     for (std::size_t i = 0; i < array.data.size(); ++i) {
@@ -215,18 +213,16 @@ std::optional<Array<double>> recorded_tensor(const std::vector<std::string>& fil
                 ? is_input && types.may_be_nan(tensor)
                 : !is_input || tensor.admits(element, problem) || types.may_be_invalid(tensor);
         if (may_be && !is_beyond) continue;
-        throw std::invalid_argument(
-            fmt::format("data: element {} of {} in {} is {}, which is {}", i, name,
-                        read.file_of(name), print_exactly(recorded),
-                        is_beyond ? fmt::format("beyond the largest {}", traits_of(dtype).name)
-                                  : "outside of the tensor's values"));
+        refuse("data: element {} of {} in {} is {}, which is {}", i, name, read.file_of(name),
+               print_exactly(recorded),
+               is_beyond ? fmt::format("beyond the largest {}", traits_of(dtype).name)
+                         : "outside of the tensor's values");
     }
     if (is_input && tensor.arrangement != Arrangement::free) try {
             Array<double> arranged = array;
             complete(arranged, tensor.arrangement, tensor.domain_at(problem));
         } catch (const std::invalid_argument& wrong) {
-            throw std::invalid_argument(
-                fmt::format("data: in {}, {}{}", read.file_of(name), name, wrong.what()));
+            refuse("data: in {}, {}{}", read.file_of(name), name, wrong.what());
         }
     return array;
 }

@@ -23,8 +23,7 @@ class ElementTypes;
 Problem problem_of(const Operator& op, const TensorFiles& files, std::string_view text);
 
 /// An input or cotangent that the files hold, rounded to its type; nothing where they don't.
-/// **Errors** std::invalid_argument: other sizes than the problem's, or values that the tensor may
-/// not have.
+/// **Errors** std::invalid_argument: sizes that are not the problem's, or values not the tensor's.
 std::optional<Array<double>> recorded_tensor(const std::vector<std::string>& files,
                                              const Operator& op, const Problem& problem,
                                              const ElementTypes& types, const std::string& name);

@@ -6,23 +6,19 @@
 #include <cmath>
 #include <vector>
 
-namespace {
-
 using namespace gradverify;
 
-Expected expect(std::vector<double> values, std::vector<Bound> bounds) {
+static Expected expect(std::vector<double> values, std::vector<Bound> bounds) {
     const auto count = static_cast<std::int64_t>(values.size());
     return {
         .tensor = "y", .sizes = {count}, .values = std::move(values), .bounds = std::move(bounds)};
 }
 
-Sensitivity of(const std::vector<Expected>& outputs, DType type = DType::f32) {
+static Sensitivity of(const std::vector<Expected>& outputs, DType type = DType::f32) {
     const auto found = sensitivity_of(outputs, std::vector(outputs.size(), Rounding::of(type)));
     REQUIRE(found);
     return *found;
 }
-
-}  // namespace
 
 TEST_CASE("a bound is measured in ulps of the value that it belongs to") {
     // The gap between neighbours from 1 on, and from 4 on.

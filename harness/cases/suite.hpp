@@ -119,8 +119,7 @@ class Suite : public CaseServer {
         return nullptr;
     }
 
-    /// Rows will be drawn from soon: what takes long to make for them may be made beside, in
-    /// threads.
+    /// Rows will be drawn from soon: threads may make what takes long to make for them.
     virtual void prepare(const std::vector<Row>&, int /*threads*/) const {}
 
     struct Draw {
@@ -134,8 +133,7 @@ class Suite : public CaseServer {
     /// The same, on a problem of the user's.
     virtual Case draw_on(const Row& row, std::uint64_t seed, std::int64_t index,
                          const Problem& problem) const = 0;
-    /// The pairs of levels that can meet in a case of the row; null for a row that was too short to
-    /// look for them.
+    /// The pairs of levels that can meet in the row's cases; null if too short to look for them.
     virtual std::shared_ptr<const PairsByRank> pairs_within_reach(const Row& row) const = 0;
 
     struct NextProblem {

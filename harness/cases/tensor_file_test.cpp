@@ -13,21 +13,17 @@ using namespace gradverify::testing;
 
 using Numbers = std::vector<double>;
 
-namespace {
-
-std::string of_safetensors(const std::string& bytes) {
+static std::string of_safetensors(const std::string& bytes) {
     return refusal([&] { read_safetensors(bytes); });
 }
-std::string of_npy(const std::string& bytes) {
+static std::string of_npy(const std::string& bytes) {
     return refusal([&] { read_npy(bytes); });
 }
-std::string header_of(const std::string& type, const std::string& shape,
-                      const std::string& offsets) {
+static std::string header_of(const std::string& type, const std::string& shape,
+                             const std::string& offsets) {
     return fmt::format(R"({{"x":{{"dtype":"{}","shape":{},"data_offsets":{}}}}})", type, shape,
                        offsets);
 }
-
-}  // namespace
 
 TEST_CASE("a file of safetensors holds tensors of ten types, by name") {
     struct Type {

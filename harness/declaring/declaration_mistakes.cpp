@@ -8,6 +8,7 @@
 #include <cmath>
 #include <set>
 
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 #include "harness/declare_operator.hpp"
 #include "harness/declaring/padding_mistakes.hpp"
@@ -17,13 +18,7 @@ namespace gradverify {
 
 namespace {
 
-using Mistakes = std::vector<std::string>;
 using Arrays = std::vector<Array<double>>;
-
-template <class... Values>
-void add(Mistakes& mistakes, fmt::format_string<Values...> text, Values&&... values) {
-    mistakes.push_back(fmt::format(text, std::forward<Values>(values)...));
-}
 
 /// The default problem; the same with one parameter a little larger, for each; and with all larger.
 std::vector<Problem> probes_of(const Operator& op) {

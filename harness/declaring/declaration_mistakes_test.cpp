@@ -6,9 +6,9 @@
 #include "harness/testing/made_operator.hpp"
 #include "harness/testing/small_declarations.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 using testing::copying;
 using testing::elementwise;
@@ -69,14 +69,26 @@ Sizes shrinking(const Problem& problem) {
     return {problem.scalar("n") - problem.scalar("window") + 1};
 }
 
+struct Mistaken {
+    OperatorDeclaration declaration;
+    const char* says;
+};
+
+void check_said(std::initializer_list<Mistaken> table) {
+    for (const Mistaken& one : table) {
+        CAPTURE(one.says);
+        const Operator op = one.declaration;
+        CHECK(op.passes.empty());
+        const std::string said = joined(op.mistakes);
+        CAPTURE(said);
+        CHECK(testing::contains(said, one.says));
+    }
+}
+
 }  // namespace
 
-TEST_CASE("each mistake in a declaration is said, with what is right") {
-    struct Mistaken {
-        OperatorDeclaration declaration;
-        const char* says;
-    };
-    const Mistaken table[] = {
+TEST_CASE("each mistake about gradients and padding is said, with what is right") {
+    check_said({
         {declare_operator("o").parameter("n").input("x", {"n"}).output("y", {"n"}),
          "there is no forward function"},
         {declare_operator("o")
@@ -104,7 +116,6 @@ TEST_CASE("each mistake in a declaration is said, with what is right") {
              .forward(nothing),
          "valid has no such problem: its tensor y (-1) has a negative size; let the shape function "
          "give 0 there, or exclude the problem with valid_if() (at n=1,window=3)"},
-        // Padding
         {padded("x", "rows", 1, false), "padded(\"x\", \"rows\") needs a tensor, and an input of"},
         {padded("x", "lengths", 0, false),
          "padded(\"x\", \"lengths\", 0) needs an axis 0 of x, and lengths for the first of its"},
@@ -113,7 +124,11 @@ TEST_CASE("each mistake in a declaration is said, with what is right") {
          "its padding"},
         {padded("y", "lengths", 1, true),
          "the forward function must leave zeros in y behind the rows that are used"},
-        // Parameters
+    });
+}
+
+TEST_CASE("each mistake in parameters and tensors is said, with what is right") {
+    check_said({
         {copying().parameter("k", {.default_value = 2, .minimum = 2, .maximum = 2}),
          "the parameter k is never drawn: 2 is all that its range allows; widen the range, or "
          "write the number into the forward function"},
@@ -125,7 +140,6 @@ TEST_CASE("each mistake in a declaration is said, with what is right") {
         {with_factor("m", {"only"}), "names 'm', which is no parameter; there are n"},
         {with_factor("n", {}), "gives level 0 of the smallest problem, and has 0"},
         {with_factor("", {"only"}), "is of 0 values; 1 to 8 are possible"},
-        // Tensors
         {copying().input("w", {"rows"}),
          "the tensor w names the parameter 'rows', which does not exist; there are n"},
         {copying().input("x", {}), "the tensor name 'x' is empty or given twice"},
@@ -142,7 +156,11 @@ TEST_CASE("each mistake in a declaration is said, with what is right") {
         {reading("xx", 0), "there are x (at n=1)"},
         {reading("x", 2),
          "the forward function asks for x(0, 2), but x has the sizes (1, 2) (at n=1)"},
-        // Passes
+    });
+}
+
+TEST_CASE("each mistake in passes and algebras is said, with what is right") {
+    check_said({
         {copying().gradient("grad_w", {"dy"}, {"dw"}),
          "the gradient pass grad_w yields 'dw', which is no gradient"},
         {copying().gradient("grad_x", {"dz"}, {"dx"}), "takes 'dz', which is neither an input"},
@@ -154,7 +172,6 @@ TEST_CASE("each mistake in a declaration is said, with what is right") {
          "steps() names the pass 'backwards', which does not exist"},
         {copying().steps("forward", {step_on("yy")}),
          "the step relu.forward of forward names the tensor 'yy', which does not exist"},
-        // Algebras
         {copying().sum_of_products({{"w"}}), "'w', which is no input"},
         {squared().sum_of_products({{"x"}}), "it is not linear in x (at n=1)"},
         {copying().input("b", {}).sum_of_products({{"b"}}), "it is linear in x (at n=1)"},
@@ -168,15 +185,7 @@ TEST_CASE("each mistake in a declaration is said, with what is right") {
          "of sum_of_products, piecewise_linear and piecewise_polynomial two are declared"},
         {copying().exact_if("n is odd", is_odd),
          "which needs sum_of_products, piecewise_linear or piecewise_polynomial"},
-    };
-    for (const Mistaken& one : table) {
-        CAPTURE(one.says);
-        const Operator op = one.declaration;
-        CHECK(op.passes.empty());
-        const std::string said = joined(op.mistakes);
-        CAPTURE(said);
-        CHECK(testing::contains(said, one.says));
-    }
+    });
 }
 
 TEST_CASE("what is right has no mistakes") {
@@ -187,5 +196,3 @@ TEST_CASE("what is right has no mistakes") {
                                             [](const Problem& p) { return p.scalar("k") > 0; })})
         CHECK(Operator(declaration).mistakes.empty());
 }
-
-}  // namespace gradverify

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/second_order.hpp"
-
-#include <fmt/format.h>
+#include "harness/base/refuse.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -89,8 +88,8 @@ void check_names(const std::string& pass, const Names& given, const Names& known
                  std::string_view verb, Names& mistakes) {
     for (const std::string& name : given)
         if (std::ranges::count(known, name) == 0)
-            mistakes.push_back(fmt::format("the pass {} {} '{}'{}; it may be {}", pass, verb, name,
-                                           did_you_mean(name, known), joined(known)));
+            add(mistakes, "the pass {} {} '{}'{}; it may be {}", pass, verb, name,
+                did_you_mean(name, known), joined(known));
 }
 
 /// The products that are linear in the tangents, or in one cotangent: each factor in turn.
@@ -111,6 +110,27 @@ std::vector<Array<double>> zeros_like(std::span<const Array<double>> arrays) {
     std::vector<Array<double>> zeros;
     for (const Array<double>& array : arrays) zeros.push_back(filled<double>(array.sizes));
     return zeros;
+}
+
+/// The gradient's derivative along one of its inputs, of which `cotangents` come first.
+auto along_of(const NestedPasses& nested, const Operator& of, std::size_t cotangents) {
+    return [=](const Problem& problem, Inputs<double> inputs, std::size_t which,
+               const Array<double>& direction, Inputs<double> given) {
+        auto steps = zeros_like(inputs);
+        steps[which] = direction;
+        const auto split = [&](const auto& all, auto& first_part, auto& second_part) {
+            const auto middle = all.begin() + static_cast<std::ptrdiff_t>(cotangents);
+            first_part.assign(all.begin(), middle);
+            second_part.assign(middle, all.end());
+        };
+        NestedPasses::Point point;
+        split(inputs, point.cotangents, point.inputs);
+        split(steps, point.cotangent_steps, point.input_steps);
+        point.tangents = zeros_like(point.inputs);
+        for (std::size_t i = 0, tangent = 0; i < of.inputs.size(); ++i)
+            if (of.inputs[i].differentiable) point.tangents[i] = given[tangent++];
+        return nested.along(problem, point);
+    };
 }
 
 }  // namespace
@@ -171,9 +191,8 @@ BackwardDeclaration::operator Operator() const {
                     joined_names({reference_inputs, names_of(of_.outputs)}), "takes", op.mistakes);
         check_names(declared.name, results, differentiable_inputs(op, "d"), "yields", op.mistakes);
         if (declared.name == "forward" || results.empty())
-            op.mistakes.push_back(
-                fmt::format("the pass {} needs a name other than `forward`, and an output: {}",
-                            declared.name, joined(differentiable_inputs(op, "d"))));
+            add(op.mistakes, "the pass {} needs a name other than `forward`, and an output: {}",
+                declared.name, joined(differentiable_inputs(op, "d")));
         if (op.mistakes != before) continue;
         PassSpec pass = pass_named(declared.name, declared.inputs, results);
         pass.reference_inputs = reference_inputs;
@@ -189,24 +208,7 @@ BackwardDeclaration::operator Operator() const {
         op.passes.push_back(std::move(pass));
     }
     for (PassSpec& pass : op.passes) add_work(pass, of_.forward());
-    op.along = [nested, cotangents, of = of_](const Problem& problem, Inputs<double> inputs,
-                                              std::size_t which, const Array<double>& direction,
-                                              Inputs<double> given) {
-        auto steps = zeros_like(inputs);
-        steps[which] = direction;
-        const auto split = [&](const auto& all, auto& first_part, auto& second_part) {
-            const auto middle = all.begin() + static_cast<std::ptrdiff_t>(cotangents);
-            first_part.assign(all.begin(), middle);
-            second_part.assign(middle, all.end());
-        };
-        NestedPasses::Point point;
-        split(inputs, point.cotangents, point.inputs);
-        split(steps, point.cotangent_steps, point.input_steps);
-        point.tangents = zeros_like(point.inputs);
-        for (std::size_t i = 0, tangent = 0; i < of.inputs.size(); ++i)
-            if (of.inputs[i].differentiable) point.tangents[i] = given[tangent++];
-        return nested.along(problem, point);
-    };
+    op.along = along_of(nested, of_, cotangents);
     if (!op.mistakes.empty()) op.passes.clear();
     return op;
 }
@@ -240,10 +242,10 @@ JvpDeclaration::operator Operator() const {
             names, [&](const std::string& name) { return std::ranges::count(wanted, name) > 0; });
     };
     if (!any_of(inputs, tangents) || !any_of(outputs, differentiable_outputs(of_, "t")))
-        op.mistakes.push_back(
-            fmt::format("jvp() needs a tangent that it takes, of {}, and one "
-                        "that it yields, of {}",
-                        joined(tangents), joined(differentiable_outputs(of_, "t"))));
+        add(op.mistakes,
+            "jvp() needs a tangent that it takes, of {}, and one "
+            "that it yields, of {}",
+            joined(tangents), joined(differentiable_outputs(of_, "t")));
     if (!op.mistakes.empty()) return op;
 
     const NestedPasses nested(of_, functions_);

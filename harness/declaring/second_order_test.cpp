@@ -8,11 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <valarray>
 #include <vector>
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 using Arrays = std::vector<Array<double>>;
 using Names = std::vector<std::string>;
@@ -40,15 +41,15 @@ Arrays run(const Operator& op, const char* pass, const Arrays& taken) {
     return reference_outputs(op, *op.find_pass(pass), Problem::parse(op.space, "n=2"), taken);
 }
 
-const Array<double> x{{2}, {5, -7}}, w{{2}, {11, 13}}, dy{{2}, {2, -3}};
-const Array<double> ddx{{2}, {0.5, 4}}, ddw{{2}, {-1, 8}};
+// Formulas compute with these, of x, w, dy, ddx and ddw.
+const std::valarray<double> a{5, -7}, b{11, 13}, d{2, -3}, u{0.5, 4}, v{-1, 8};
 
-std::vector<double> each(auto formula) {
-    std::vector<double> values;
-    for (std::size_t i = 0; i < 2; ++i)
-        values.push_back(formula(x.data[i], w.data[i], dy.data[i], ddx.data[i], ddw.data[i]));
-    return values;
+std::vector<double> listed(const std::valarray<double>& numbers) {
+    return {std::begin(numbers), std::end(numbers)};
 }
+
+const Array<double> x{{2}, listed(a)}, w{{2}, listed(b)}, dy{{2}, listed(d)};
+const Array<double> ddx{{2}, listed(u)}, ddw{{2}, listed(v)};
 
 /// y = max(x, 0) by a branch.
 constexpr auto branching = []<class T>(const ForwardCall<T>& call) {
@@ -105,22 +106,13 @@ TEST_CASE("gradients of a gradient are those of formulas worked by hand") {
     CHECK(names_of(op.outputs) == Names{"dx", "dw", "s", "y"});
     CHECK(op.find_pass("grad_x")->inputs == Names{"ddx", "ddw", "dy", "x", "w"});
     const Arrays first = run(op, "forward", {dy, x, w});
-    CHECK(first[0].data ==
-          each([](double a, double b, double d, double, double) { return d * (2 * a * b + 3); }));
-    CHECK(first[1].data ==
-          each([](double a, double, double d, double, double) { return d * a * a; }));
-    CHECK(first[2].data == each([](double a, double b, double, double, double) { return a * b; }));
+    CHECK(first[0].data == listed(d * (2.0 * a * b + 3.0)));
+    CHECK(first[1].data == listed(d * a * a));
+    CHECK(first[2].data == listed(a * b));
     const Arrays taken{ddx, ddw, dy, x, w};
-    CHECK(run(op, "grad_dy", taken)[0].data ==
-          each([](double a, double b, double, double u, double v) {
-              return u * (2 * a * b + 3) + v * a * a;
-          }));
-    CHECK(run(op, "grad_x", taken)[0].data ==
-          each([](double a, double b, double d, double u, double v) {
-              return d * (u * 2 * b + v * 2 * a);
-          }));
-    CHECK(run(op, "grad_w", taken)[0].data ==
-          each([](double a, double, double d, double u, double) { return d * u * 2 * a; }));
+    CHECK(run(op, "grad_dy", taken)[0].data == listed(u * (2.0 * a * b + 3.0) + v * a * a));
+    CHECK(run(op, "grad_x", taken)[0].data == listed(d * (u * 2.0 * b + v * 2.0 * a)));
+    CHECK(run(op, "grad_w", taken)[0].data == listed(d * u * 2.0 * a));
 }
 
 TEST_CASE("the derivative along directions is that of the gradient") {
@@ -149,16 +141,11 @@ TEST_CASE("tangents are those of formulas worked by hand, also where an input do
     CHECK(op.name == "polynomial.forward");
     CHECK(op.find_pass("jvp")->inputs == Names{"x", "w", "tx", "tw"});
     CHECK(op.find_pass("jvp")->outputs == Names{"ty"});
-    CHECK(run(op, "jvp", {x, w, ddx, ddw})[0].data ==
-          each([](double a, double b, double, double u, double v) {
-              return u * (2 * a * b + 3) + v * a * a;
-          }));
+    CHECK(run(op, "jvp", {x, w, ddx, ddw})[0].data == listed(u * (2.0 * a * b + 3.0) + v * a * a));
     const Operator some = declare_jvp(declared(), polynomial).jvp({"x", "w", "tw"}, {"ty", "y"});
     const Arrays results = run(some, "jvp", {x, w, ddw});
-    CHECK(results[0].data ==
-          each([](double a, double, double, double, double v) { return v * a * a; }));
-    CHECK(results[1].data ==
-          each([](double a, double b, double, double, double) { return a * a * b + 3 * a; }));
+    CHECK(results[0].data == listed(v * a * a));
+    CHECK(results[1].data == listed(a * a * b + 3.0 * a));
 }
 
 TEST_CASE("bounds hold what a float may lose in the formulas, and no digit more than a few") {
@@ -166,9 +153,7 @@ TEST_CASE("bounds hold what a float may lose in the formulas, and no digit more 
     const auto bounded = bounded_outputs(
         op, *op.find_pass("grad_x"), Problem::parse(op.space, "n=2"), Arrays{ddx, ddw, dy, x, w});
     // The terms cancel in part.
-    const auto magnitudes = each([](double a, double b, double d, double u, double v) {
-        return std::abs(d) * (std::abs(u * 2 * b) + std::abs(v * 2 * a));
-    });
+    const auto magnitudes = listed(std::abs(d) * (std::abs(u * 2.0 * b) + std::abs(v * 2.0 * a)));
     for (std::size_t i = 0; i < 2; ++i) {
         CHECK(bounded[0].data[i].error() > 0x1p-23 * magnitudes[i]);
         CHECK(bounded[0].data[i].error() < 0x1p-21 * magnitudes[i]);
@@ -239,5 +224,3 @@ TEST_CASE("mistakes in what passes take and yield are said, with what there is")
     CHECK(says(along({"x", "w"}, {"ty"}), "jvp() needs a tangent that it takes, of tx, tw"));
     CHECK(says(along({"x", "tx"}, {"y"}), "one that it yields, of ty"));
 }
-
-}  // namespace gradverify

@@ -10,9 +10,9 @@
 #include "harness/numbers/element_bits.hpp"
 #include "harness/testing/host_device.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 /// Buffers on a device of host memory, uploaded; `values` are the first one's.
 struct Rig {
@@ -259,5 +259,3 @@ TEST_CASE("at an unmapped end the data ends as near to it as the declared alignm
                         CHECK(device.described[0].element_bytes == element);
                     }
 }
-
-}  // namespace gradverify

@@ -7,19 +7,16 @@
 #include <stdexcept>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 #include "harness/registry/not_supported.hpp"
 
 namespace gradverify {
 
-namespace {
-
-std::unique_ptr<Device>& device_in_use(std::string_view name) {
+static std::unique_ptr<Device>& device_in_use(std::string_view name) {
     static std::map<std::string, std::unique_ptr<Device>> devices;
     return devices[std::string(name)];
 }
-
-}  // namespace
 
 LargeMemory& Device::large_memory() {
     throw std::logic_error(fmt::format("{} has no large memory", name()));
@@ -50,7 +47,7 @@ Device& device_named(std::string_view name) {
 std::string why_unavailable(std::string_view name) {
     if (name == "cpu") return {};
     if (name == "cuda") return detail::why_no_cuda();
-    throw std::invalid_argument(fmt::format("unknown device '{}'; there are cpu, cuda", name));
+    refuse("unknown device '{}'; there are cpu, cuda", name);
 }
 
 std::vector<std::string> built_devices() {

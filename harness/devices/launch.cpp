@@ -45,8 +45,7 @@ int block_size_of(const KernelDeclaration& kernel, const Setting& setting) {
 
 /// The buffers of a call, and the one that each tensor of the pass lies in.
 struct Buffers {
-    /// The inputs, the scales of their blocks, the outputs that lie over none, the workspace if
-    /// there is one.
+    /// The inputs, the scales of their blocks, the outputs that lie over none, any workspace.
     std::vector<BufferSpec> buffers;
     std::vector<std::size_t> buffer_of;  ///< inputs, then outputs
     /// An input that has scales for its blocks.

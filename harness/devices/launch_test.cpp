@@ -12,9 +12,9 @@
 #include "harness/testing/host_device.hpp"
 #include "harness/testing/made_operator.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 /// `toy` with x and w, y and z of three floats each.
 Operator two_outputs() {
@@ -340,5 +340,3 @@ TEST_CASE("a device that a call or a timing lost is lost") {
         CHECK(loses_device([&] { time_kernel(rig.call(), {}); }) == is_lost);
     }
 }
-
-}  // namespace gradverify

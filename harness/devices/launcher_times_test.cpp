@@ -3,9 +3,9 @@
 
 #include <doctest/doctest.h>
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 constexpr double fast = 20e-6, slow = 500e-6, interrupted = 0.1;
 
@@ -37,5 +37,3 @@ TEST_CASE("a launcher becomes slow when its latest calls are") {
     CHECK(first > 52);
     CHECK(first <= 58);
 }
-
-}  // namespace gradverify

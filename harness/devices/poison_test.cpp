@@ -7,7 +7,7 @@
 
 #include "harness/numbers/element_bits.hpp"
 
-namespace gradverify {
+using namespace gradverify;
 
 TEST_CASE("poison and guards of a floating type are NaNs that differ, and numbers") {
     const struct {
@@ -57,5 +57,3 @@ TEST_CASE("poison and guards of an integer type are indices far outside of any t
         CHECK(value(guard_bits(dtype, false)) == -0x7a7a7a7a);
     }
 }
-
-}  // namespace gradverify

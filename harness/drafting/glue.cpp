@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string_view>
 #include <utility>
@@ -18,19 +17,15 @@ namespace {
 
 constexpr std::string_view fill_in = "FILL_IN";
 
-/// `f16` of `__half`; empty for float, and for types that gradverify does not know.
-std::string storage_of(const std::string& type) {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> known{
-        {{"half", "f16"},
-         {"__half", "f16"},
-         {"__nv_bfloat16", "bf16"},
-         {"nv_bfloat16", "bf16"},
-         {"double", "f64"},
-         {"__nv_fp8_e4m3", "f8e4m3"}}};
+/// `f16` of `__half` and `half`; empty for float, and for types that gradverify does not know.
+std::string_view storage_of(const std::string& type) {
     std::string element = type.substr(0, type.find('*'));
     if (element.starts_with("const ")) element.erase(0, 6);
-    for (const auto& [name, storage] : known)
-        if (element == name) return std::string(storage);
+    for (const DType dtype : all_dtypes) {
+        const std::string_view name = traits_of(dtype).cpp_name;
+        const bool is_it = element == name || "__" + element == name;
+        if (is_it && is_floating(dtype) && dtype != DType::f32) return traits_of(dtype).name;
+    }
     return {};
 }
 
@@ -47,7 +42,7 @@ std::vector<std::string> declarations(const Operator& op, const Signature& launc
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < match.arguments.size(); ++i) {
         const std::string& tensor = match.arguments[i].tensor;
-        const std::string storage = storage_of(launcher.parameters[i].type);
+        const std::string_view storage = storage_of(launcher.parameters[i].type);
         if (!tensor.empty() && !storage.empty() && has_real_elements(op, tensor))
             lines.push_back(
                 fmt::format(".storage(\"{}\", gradverify::DType::{})", tensor, storage));

@@ -214,8 +214,7 @@ class BuildOutput {
         return line.starts_with('[') && end != std::string_view::npos &&
                line.substr(0, end).find_first_not_of("[/ 0123456789%") == std::string_view::npos;
     }
-    /// The words of ninja and make about a command that failed; the command's own stand beside
-    /// them.
+    /// The words of ninja and make about a command that failed, beside which its own stand.
     bool is_of_the_tool(std::string_view line) {
         const bool is_command = std::exchange(is_command_, line.starts_with("FAILED: "));
         return is_command || is_command_ || line.starts_with("ninja: ") ||

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how files that a command line names become a program: CMake builds them over gradverify's
-// package, in a folder of the user's cache that is kept, so that what has not changed is not built
-// again.
+// package, in a folder of the user's cache that is kept, so that only what has changed is built.
 #pragma once
 
 #include <string>

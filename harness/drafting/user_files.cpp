@@ -29,8 +29,7 @@ std::vector<std::string_view> endings_built_for(const std::vector<std::string>& 
     return {};
 }
 
-/// Where the file stands whose launcher is drafted; behind the end for other verbs. All options of
-/// the verb have values.
+/// The place of the file to draft for; behind the end for other verbs. All options have values.
 std::size_t place_of_draft(const std::vector<std::string>& words) {
     std::size_t at =
         static_cast<std::size_t>(std::ranges::find(words, drafting_verb) - words.begin()) + 1;

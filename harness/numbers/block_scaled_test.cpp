@@ -9,9 +9,9 @@
 #include "harness/base/random.hpp"
 #include "harness/numbers/element_bits.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 constexpr BlockFormat formats[] = {mxfp8, mxfp8_e5m2, mxfp4, nvfp4};
 
@@ -100,5 +100,3 @@ TEST_CASE("what no scale holds is not stored") {
     CHECK(encoded(mxfp4, std::vector{0x1p+60, -0x1.8p+60}, 2));
     CHECK(encoded(mxfp8, std::vector<double>(), 0));
 }
-
-}  // namespace gradverify

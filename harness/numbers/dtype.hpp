@@ -18,27 +18,30 @@ struct __nv_fp4x2_e2m1;  // NOLINT(bugprone-reserved-identifier)
 
 namespace gradverify {
 
+/// The element types: name, C++ type, and the numbers of DTypeTraits.
+///
 /// f16 is IEEE's half, bf16 a float without the lower half of its bits. f8e4m3 has no infinity and
 /// one NaN of each sign (OCP's E4M3, often called "fn"); f8e5m2 is a half without its lower byte.
 /// f8e8m0 has powers of two alone, and one NaN: the scales of blocks. f4e2m1 has 0, 0.5, 1, 1.5, 2,
 /// 3, 4 and 6 of either sign; two lie in a byte, the first in its lower half.
-enum class DType : std::uint8_t {
-    f32,
-    f64,
-    i32,
-    i64,
-    f16,
-    bf16,
-    f8e4m3,
-    f8e5m2,
-    u8,
-    f8e8m0,
-    f4e2m1
-};
+#define GRADVERIFY_DTYPES(X)                                           \
+    X(f32, float, 4, 24, 0x1p-24, 0x1p-126, 0x1.fffffep+127)           \
+    X(f64, double, 8, 53, 0x1p-53, 0x1p-1022, 0x1.fffffffffffffp+1023) \
+    X(i32, std::int32_t, 4, 30, 0.0, 0.0, 0x1.fffffffcp+30)            \
+    X(i64, std::int64_t, 8, 63, 0.0, 0.0, 0x1p+63)                     \
+    X(f16, __half, 2, 11, 0x1p-11, 0x1p-14, 0x1.ffcp+15)               \
+    X(bf16, __nv_bfloat16, 2, 8, 0x1p-8, 0x1p-126, 0x1.fep+127)        \
+    X(f8e4m3, __nv_fp8_e4m3, 1, 4, 0x1p-4, 0x1p-6, 448.0)              \
+    X(f8e5m2, __nv_fp8_e5m2, 1, 3, 0x1p-3, 0x1p-14, 57344.0)           \
+    X(u8, std::uint8_t, 1, 7, 0.0, 0.0, 0x1.fp+7)                      \
+    X(f8e8m0, __nv_fp8_e8m0, 1, 1, 0x1p-1, 0x1p-127, 0x1p+127)         \
+    X(f4e2m1, __nv_fp4x2_e2m1, 1, 2, 0x1p-2, 1.0, 6.0)
 
-constexpr DType all_dtypes[] = {DType::f32, DType::f64,    DType::i32,    DType::i64,
-                                DType::f16, DType::bf16,   DType::f8e4m3, DType::f8e5m2,
-                                DType::u8,  DType::f8e8m0, DType::f4e2m1};
+#define GRADVERIFY_ENUMERATOR(name, ...) name,
+enum class DType : std::uint8_t { GRADVERIFY_DTYPES(GRADVERIFY_ENUMERATOR) };
+
+#define GRADVERIFY_VALUE(name, ...) DType::name,
+constexpr DType all_dtypes[] = {GRADVERIFY_DTYPES(GRADVERIFY_VALUE)};
 
 /// The arithmetic of an element type.
 struct DTypeTraits {
@@ -54,22 +57,9 @@ struct DTypeTraits {
     double largest;  ///< finite
 };
 
+#define GRADVERIFY_TRAITS(name, type, ...) {#name, #type, __VA_ARGS__},
 /// In the order of DType.
-inline constexpr DTypeTraits all_traits[] = {
-    {"f32", "float", 4, 24, 0x1p-24, 0x1p-126, 0x1.fffffep+127},
-    {"f64", "double", 8, 53, 0x1p-53, 0x1p-1022, 0x1.fffffffffffffp+1023},
-    {"i32", "std::int32_t", 4, 30, 0.0, 0.0, 0x1.fffffffcp+30},
-    {"i64", "std::int64_t", 8, 63, 0.0, 0.0, 0x1p+63},
-    {"f16", "__half", 2, 11, 0x1p-11, 0x1p-14, 0x1.ffcp+15},
-    {"bf16", "__nv_bfloat16", 2, 8, 0x1p-8, 0x1p-126, 0x1.fep+127},
-    {"f8e4m3", "__nv_fp8_e4m3", 1, 4, 0x1p-4, 0x1p-6, 448.0},
-    {"f8e5m2", "__nv_fp8_e5m2", 1, 3, 0x1p-3, 0x1p-14, 57344.0},
-    {"u8", "std::uint8_t", 1, 7, 0.0, 0.0, 0x1.fp+7},
-    {"f8e8m0", "__nv_fp8_e8m0", 1, 1, 0x1p-1, 0x1p-127, 0x1p+127},
-    {"f4e2m1", "__nv_fp4x2_e2m1", 1, 2, 0x1p-2, 1.0, 6.0},
-};
-static_assert(std::size(all_traits) == std::size(all_dtypes));
-static_assert(all_traits[static_cast<int>(DType::f4e2m1)].name == "f4e2m1");
+inline constexpr DTypeTraits all_traits[] = {GRADVERIFY_DTYPES(GRADVERIFY_TRAITS)};
 
 constexpr const DTypeTraits& traits_of(DType dtype) {
     return all_traits[static_cast<std::size_t>(dtype)];
@@ -95,29 +85,17 @@ constexpr bool holds_all_of(DType dtype, DType other) {
 /// The element type of a C++ type; specialise it for a type of your own with the same bits.
 template <class T>
 struct DTypeOf;
+#define GRADVERIFY_DTYPE_OF(name, type, ...) \
+    template <>                              \
+    struct DTypeOf<type> : std::integral_constant<DType, DType::name> {};
+GRADVERIFY_DTYPES(GRADVERIFY_DTYPE_OF)
 template <>
-struct DTypeOf<float> : std::integral_constant<DType, DType::f32> {};
-template <>
-struct DTypeOf<double> : std::integral_constant<DType, DType::f64> {};
-template <>
-struct DTypeOf<std::int32_t> : std::integral_constant<DType, DType::i32> {};
-template <>
-struct DTypeOf<std::int64_t> : std::integral_constant<DType, DType::i64> {};
-template <>
-struct DTypeOf<std::uint8_t> : std::integral_constant<DType, DType::u8> {};
-template <>
-struct DTypeOf<bool> : std::integral_constant<DType, DType::u8> {};
-template <>
-struct DTypeOf<__half> : std::integral_constant<DType, DType::f16> {};
-template <>
-struct DTypeOf<__nv_bfloat16> : std::integral_constant<DType, DType::bf16> {};
-template <>
-struct DTypeOf<__nv_fp8_e4m3> : std::integral_constant<DType, DType::f8e4m3> {};
-template <>
-struct DTypeOf<__nv_fp8_e5m2> : std::integral_constant<DType, DType::f8e5m2> {};
-template <>
-struct DTypeOf<__nv_fp8_e8m0> : std::integral_constant<DType, DType::f8e8m0> {};
-template <>
-struct DTypeOf<__nv_fp4x2_e2m1> : std::integral_constant<DType, DType::f4e2m1> {};
+struct DTypeOf<bool> : DTypeOf<std::uint8_t> {};
+
+#undef GRADVERIFY_DTYPES
+#undef GRADVERIFY_ENUMERATOR
+#undef GRADVERIFY_VALUE
+#undef GRADVERIFY_TRAITS
+#undef GRADVERIFY_DTYPE_OF
 
 }  // namespace gradverify

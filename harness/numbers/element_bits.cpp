@@ -15,8 +15,7 @@ int bits_in(DType dtype) {
 }
 
 /// A type of 4, 8 or 16 bits: a sign, the exponent, and the significand without its first digit. A
-/// type without infinities has numbers of the largest exponent too, and a NaN of all ones, or with
-/// 4 bits none.
+/// type without infinities has numbers of the largest exponent, and one NaN, of ones; 4 bits none.
 struct Narrow {
     explicit Narrow(DType dtype)
         : fraction_bits(traits_of(dtype).exact_bits - 1),

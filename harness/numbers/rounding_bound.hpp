@@ -77,8 +77,7 @@ struct Rounding {
         rounding.factor_unit = traits_of(DType::bf16).unit_roundoff;
         rounding.factor_truncation = std::ldexp(1.0, -digits) + products * unit_roundoff;
         rounding.factor_underflow = smallest_normal;
-        // Pieces that are rounded add up to 1 + 2u of a factor in magnitude, twice that in a
-        // product.
+        // Rounded pieces add up to 1 + 2u of a factor in magnitude, twice that in a product.
         rounding.largest *= 1.0 - 4.0 * rounding.factor_unit;
         return rounding;
     }
@@ -259,8 +258,7 @@ class Bounded : public detail::ScalarOperators<Bounded> {
     }
 
     /// The most that rounding to nearest in a type takes from the number, or its share of a
-    /// multiple of it, whose digits are others: attention's weights are rounded before they are
-    /// scaled.
+    /// multiple, whose digits are others: attention's weights are rounded before they are scaled.
     double loss_in(DType dtype) const {
         const double before = error();
         if (before == 0.0 && (rounded_to(dtype, value_) == value_ || std::isnan(value_)))

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds by their formulas, against arithmetic in float, at the ends of each type's range, and on
-// tensor cores.
+// Bounds by their formulas, against floats, at the ends of each type's range, and on tensor cores.
 #include "harness/numbers/bounded_functions.hpp"
 
 #include <doctest/doctest.h>
@@ -14,9 +13,9 @@
 #include "harness/numbers/element_bits.hpp"
 #include "harness/numbers/matrix_product.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 constexpr double u = 0x1p-24;
 
@@ -40,9 +39,8 @@ void check(const Bounded& got, double value, double error, double magnitude, dou
     CHECK(got.additions() == additions);
 }
 
-/// The product of two floats as tensor cores sum it from pieces that are cut to so many digits,
-/// those whose numbers add up to less than `pieces`, with cut sums; as a share of its bound, how
-/// far off.
+/// How far off, as a share of its bound, the product of two floats is that tensor cores sum, with
+/// cut sums, from pieces of so many digits: those whose numbers add up to less than `pieces`.
 double share_of_bound(float a, float b, int pieces, int digits_of_piece, int digits) {
     const auto cut = [](double value, int to) {
         if (value == 0.0) return 0.0;
@@ -457,5 +455,3 @@ TEST_CASE("a factor of more digits than tf32 may be off by its last one, and oth
     for (const double value : {1.0 + 0x1p-20, static_cast<double>(INFINITY)})
         CHECK_FALSE(Rounding::of(DType::f32).cuts(value));
 }
-
-}  // namespace gradverify

@@ -7,7 +7,8 @@
 #include <cmath>
 #include <set>
 #include <span>
-#include <stdexcept>
+
+#include "harness/base/refuse.hpp"
 
 namespace gradverify {
 namespace {
@@ -19,13 +20,10 @@ void complete_ascending(Row row, double lowest, double highest) {
     for (std::size_t i = 0; i < row.size(); ++i) {
         if (std::isnan(row[i])) row[i] = reached;
         if (row[i] < reached)
-            throw std::invalid_argument(fmt::format(
-                "[{}] is {}: no element may be below the one before it, {}", i, row[i], reached));
+            refuse("[{}] is {}: no element may be below the one before it, {}", i, row[i], reached);
         reached = row[i];
     }
-    if (reached > highest)
-        throw std::invalid_argument(
-            fmt::format("[{}] is {}, above {}", row.size() - 1, reached, highest));
+    if (reached > highest) refuse("[{}] is {}, above {}", row.size() - 1, reached, highest);
 }
 
 void complete_offsets(Row row, double lowest, double highest) {
@@ -33,8 +31,8 @@ void complete_offsets(Row row, double lowest, double highest) {
     for (const auto& [end, value] : {std::pair(&row.front(), lowest), {&row.back(), highest}}) {
         if (std::isnan(*end)) *end = value;
         if (*end != value)
-            throw std::invalid_argument(fmt::format("[{}] is {}: offsets begin at {} and end at {}",
-                                                    end - row.data(), *end, lowest, highest));
+            refuse("[{}] is {}: offsets begin at {} and end at {}", end - row.data(), *end, lowest,
+                   highest);
     }
     complete_ascending(row, lowest, highest);
 }
@@ -43,8 +41,7 @@ void complete_distinct(Row row, double lowest) {
     std::set<double> taken;
     for (std::size_t i = 0; i < row.size(); ++i)
         if (!std::isnan(row[i]) && !taken.insert(row[i]).second)
-            throw std::invalid_argument(
-                fmt::format("[{}] is {}, like one before it: all must differ", i, row[i]));
+            refuse("[{}] is {}, like one before it: all must differ", i, row[i]);
     const auto take = [&](double& element, double value) {
         if (taken.insert(value).second) element = value;
     };

@@ -7,14 +7,13 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 
 namespace gradverify {
 
-namespace {
-
 /// The slots that are multiplied; empty where the problem's rank has not all of them.
-std::vector<int> slots_of(const SeparableSpec& along, const Problem& problem) {
+static std::vector<int> slots_of(const SeparableSpec& along, const Problem& problem) {
     std::vector<int> slots;
     for (const std::string& parameter : along.parameters) {
         const auto found = problem.space().find(parameter, problem.rank());
@@ -25,18 +24,16 @@ std::vector<int> slots_of(const SeparableSpec& along, const Problem& problem) {
 }
 
 /// Whether a sum and a number, in double, may differ by the order of summing alone.
-bool is_same(const Bounded& sum, double other) {
+static bool is_same(const Bounded& sum, double other) {
     constexpr double rounding = 1e-9;
     const double value = sum.value();
     return value == other || (std::isnan(value) && std::isnan(other)) ||
            std::abs(value - other) <= rounding * (sum.magnitude() + std::abs(other));
 }
 
-bool are_same(const std::vector<Bounded>& sums, const std::vector<double>& others) {
+static bool are_same(const std::vector<Bounded>& sums, const std::vector<double>& others) {
     return std::ranges::equal(sums, others, is_same);
 }
-
-}  // namespace
 
 std::vector<std::string> mistakes_in_separable(const Operator& op) {
     std::vector<std::string> mistakes;
@@ -51,9 +48,9 @@ std::vector<std::string> mistakes_in_separable(const Operator& op) {
                 is_known |= slots.size() == 1 && !op.space.spec(rank, slots.front()).is_real();
             }
             if (!is_known)
-                mistakes.push_back(fmt::format(
+                add(mistakes,
                     "{} needs parameters that are one whole number, not '{}'; there are {}", what,
-                    parameter, joined(op.space.names(ranks.most))));
+                    parameter, joined(op.space.names(ranks.most)));
         }
         if (std::ranges::count(op.separable, spec.name, &SeparableSpec::name) > 1)
             mistakes.push_back(what + " stands twice");
@@ -96,14 +93,11 @@ std::optional<std::size_t> axis_of_copies(const Operator& op, std::string_view t
         for (std::size_t i = 0; i < sizes.size(); ++i) {
             if (sizes[i] == once[i]) continue;
             if (sizes[i] != copies * once[i] || found)
-                throw std::invalid_argument(fmt::format(
-                    "along {}, {} is not copies behind each other", along.name, tensor));
+                refuse("along {}, {} is not copies behind each other", along.name, tensor);
             found = i;
         }
         if (copies == 2) axis = found;
-        if (axis != found)
-            throw std::invalid_argument(
-                fmt::format("along {}, the axes of {} change", along.name, tensor));
+        if (axis != found) refuse("along {}, the axes of {} change", along.name, tensor);
     }
     return axis;
 }

@@ -5,13 +5,11 @@
 
 #include "harness/testing/made_operator.hpp"
 
-namespace {
-
 using namespace gradverify;
 using namespace gradverify::testing;
 
 /// y[n][c] = x[n][c] * scale(n, c), and b = the sum of y over n.
-Operator scaled(double (*scale)(std::int64_t n, std::int64_t c, const Problem&)) {
+static Operator scaled(double (*scale)(std::int64_t n, std::int64_t c, const Problem&)) {
     const auto sizes = [](const Problem& p) { return Sizes{p.scalar("n"), p.scalar("c")}; };
     const auto row = [](const Problem& p) { return Sizes{p.scalar("c")}; };
     Operator op{.name = "scaled",
@@ -38,14 +36,16 @@ Operator scaled(double (*scale)(std::int64_t n, std::int64_t c, const Problem&))
     return op;
 }
 
-const Operator& plain() {
+static const Operator& plain() {
     static const Operator op = scaled([](auto, auto, const Problem&) { return 2.0; });
     return op;
 }
 
-Problem problem(const Operator& op, const char* text) { return Problem::parse(op.space, text); }
+static Problem problem(const Operator& op, const char* text) {
+    return Problem::parse(op.space, text);
+}
 
-std::optional<std::string> why_not(const Operator& op, const char* along) {
+static std::optional<std::string> why_not(const Operator& op, const char* along) {
     const Problem one = problem(op, "n=3,c=2");
     const SeparableSpec& spec = *find_named(op.separable, along);
     Array<double> x{op.sizes_of("x", multiplied(one, spec, 3)), {}};
@@ -53,8 +53,6 @@ std::optional<std::string> why_not(const Operator& op, const char* along) {
         x.data.push_back(static_cast<double>(i % 7 - 2));
     return why_not_separable(op, op.passes[0], one, spec, {x}, 3);
 }
-
-}  // namespace
 
 TEST_CASE("copies multiply all parameters of a name, and one copy divides them") {
     const Operator& op = plain();

@@ -8,7 +8,9 @@
 #include <cmath>
 
 #include "harness/base/random.hpp"
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
+#include "harness/operators/recorded_passes.hpp"
 
 namespace gradverify {
 
@@ -33,9 +35,9 @@ std::size_t position_of(std::string_view name, const std::vector<TensorSpec>& te
     if (const TensorSpec* found = find_named(tensors, name))
         return static_cast<std::size_t>(found - tensors.data());
     const std::vector<std::string> names = names_of(tensors);
-    throw std::invalid_argument(fmt::format(
+    refuse(
         "the forward function asks for the {0} '{1}', but there is no such {0}{2}; there are {3}",
-        kind, name, did_you_mean(name, names), joined(names)));
+        kind, name, did_you_mean(name, names), joined(names));
 }
 
 std::string no_index(double value) {
@@ -116,32 +118,13 @@ void admit_all_branches(const Operator& op, const ForwardFunctions& functions,
         }
 }
 
-/// Calls the function with each element of an output and its cotangent.
-template <class T, class Function>
-void for_each_cotangent(const Operator& op, Inputs<T> outputs, Inputs<double> cotangents,
-                        Function function) {
-    std::size_t cotangent = 0;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        if (!op.outputs[i].differentiable) continue;
-        const std::vector<double>& dy = cotangents[cotangent++].data;
-        for (std::size_t j = 0; j < dy.size(); ++j) function(outputs[i].data[j], dy[j]);
-    }
-}
-
-std::string undecided_text(const Operator& op) {
-    return fmt::format(
-        "a comparison or an index in the forward function of {} lies within rounding, or is a tie: "
-        "either branch is right (max, min and abs have a bound there)",
-        op.name);
-}
-
 /// A run of the forward function on a tape.
 struct Recording {
     Tape tape;
     std::vector<Array<Traced>> inputs, outputs;
 
-    Recording(const Operator& op, const ForwardFunctions& functions, const Problem& problem,
-              std::span<const Array<double>> values, Tape::Meetings* meetings = nullptr)
+    Recording(Tape::Meetings* meetings, const Operator& op, const ForwardFunctions& functions,
+              const Problem& problem, std::span<const Array<double>> values)
         : tape(meetings) {
         const ScopedDecisions decisions;
         inputs = mapped<Traced>(values, [&](std::size_t i, std::size_t, double value) {
@@ -149,48 +132,18 @@ struct Recording {
         });
         outputs = outputs_of<Traced>(op, problem);
         functions.gradients(ForwardCall<Traced>(op, problem, inputs, outputs));
-        if (decisions.made().undecided > 0) throw UndecidedComparison(undecided_text(op));
-        if (decisions.made().ties_and_jumps() > 0 && !functions.branches_decide)
-            throw OpenTie(undecided_text(op));
+        detail::require_decided(op, decisions.made(), functions.branches_decide);
     }
 
     std::vector<Tape::Seed> seeds(const Operator& op, Inputs<double> cotangents) const {
         std::vector<Tape::Seed> all;
-        for_each_cotangent<Traced>(op, outputs, cotangents, [&](const Traced& y, double dy) {
-            all.push_back({y.node(), dy});
-        });
+        detail::for_each_cotangent<Traced>(op, outputs,
+                                           [&](const Traced& y, std::size_t which, std::size_t j) {
+                                               all.push_back({y.node(), cotangents[which].data[j]});
+                                           });
         return all;
     }
 };
-
-/// Gives the function a recording of the operator's formula, or one whose values, and so slopes,
-/// are off by what any reasonable formula for them may lose.
-template <class Function>
-void with_recording(Formula formula, const Operator& op, const ForwardFunctions& functions,
-                    const Problem& problem, std::span<const Array<double>> values,
-                    Function function) {
-    if (formula == Formula::operators) return function(Recording(op, functions, problem, values));
-    Tape::Meetings meetings;
-    static_cast<void>(Recording(op, functions, problem, values, &meetings));
-    Rounding rounding = current_rounding;
-    rounding.by_any_formula = true;
-    const ScopedRounding any_formula(rounding);
-    function(Recording(op, functions, problem, values, &meetings));
-}
-
-/// What was recorded, with its bound or without.
-template <class T>
-T number_of(const Traced& recorded) {
-    if constexpr (std::is_same_v<T, Bounded>)
-        return recorded.value();
-    else
-        return recorded.value().value();
-}
-
-std::vector<Array<double>> values_of(Inputs<Bounded> given) {
-    return mapped<double>(
-        given, [](std::size_t, std::size_t, const Bounded& element) { return element.value(); });
-}
 
 }  // namespace
 
@@ -217,15 +170,17 @@ PassSpec DerivedPasses::forward() const {
     pass.inputs = names_of(parts_->op.inputs);
     pass.outputs = names_of(parts_->op.outputs);
     // The operator lives as long as all parts.
-    set_references(pass, {parts_, &parts_->op}, parts_->functions, undecided_text(parts_->op));
+    set_references(pass, {parts_, &parts_->op}, parts_->functions,
+                   detail::undecided_text(parts_->op));
     pass.any_formula_reference = [parts = parts_](const Problem& problem, Inputs<Bounded> in,
                                                   Outputs<Bounded> out) {
-        with_recording(Formula::any, parts->op, parts->functions, problem, values_of(in),
-                       [&](const Recording& recording) {
-                           for (std::size_t i = 0; i < out.size(); ++i)
-                               std::ranges::transform(recording.outputs[i].data,
-                                                      out[i].data.begin(), &Traced::value);
-                       });
+        const auto values = detail::values_of(in);
+        const auto take = [&](const Recording& recording) {
+            for (std::size_t i = 0; i < out.size(); ++i)
+                std::ranges::transform(recording.outputs[i].data, out[i].data.begin(),
+                                       &Traced::value);
+        };
+        detail::with_recording<Recording>(Formula::any, take, *parts, problem, values);
     };
     const bool has_saved = std::ranges::any_of(
         parts_->op.outputs, [](const TensorSpec& y) { return !y.differentiable; });
@@ -259,16 +214,15 @@ PassSpec DerivedPasses::gradient(std::string name, std::vector<std::string> inpu
                                                          parts_->op.inputs, "input")});
         else
             wanted.push_back({true, detail::position_of(output, parts_->op.outputs, "output")});
-    // `sweep` is the Tape's member that gives the gradient by every node.
     const auto run = [parts = parts_, wanted]<class T>(
                          const Problem& problem, std::span<const Array<double>> given,
-                         Outputs<T> results, auto sweep, Formula formula = Formula::operators) {
+                         Outputs<T> results, auto sweep, Formula formula) {
         const auto take = [&](const Recording& recording) {
             const auto gradients = (recording.tape.*sweep)(recording.seeds(parts->op, given));
             for (std::size_t i = 0; i < wanted.size(); ++i)
                 if (wanted[i].is_output)
                     std::ranges::transform(recording.outputs[wanted[i].at].data,
-                                           results[i].data.begin(), &number_of<T>);
+                                           results[i].data.begin(), &detail::number_of<T>);
                 else
                     std::ranges::transform(
                         recording.inputs[wanted[i].at].data, results[i].data.begin(),
@@ -277,20 +231,10 @@ PassSpec DerivedPasses::gradient(std::string name, std::vector<std::string> inpu
                         });
         };
         // The cotangents come first, then the forward function's inputs.
-        with_recording(formula, parts->op, parts->functions, problem,
-                       given.last(parts->op.inputs.size()), take);
+        const auto values = given.last(parts->op.inputs.size());
+        detail::with_recording<Recording>(formula, take, *parts, problem, values);
     };
-    pass.reference = [run](const Problem& problem, Inputs<double> given, Outputs<double> results) {
-        run(problem, given, results, &Tape::gradients);
-    };
-    const auto bounded = [run](Formula formula) {
-        return [run, formula](const Problem& problem, Inputs<Bounded> given,
-                              Outputs<Bounded> results) {
-            run(problem, values_of(given), results, &Tape::bounded_gradients, formula);
-        };
-    };
-    pass.bounded_reference = bounded(Formula::operators);
-    pass.any_formula_reference = bounded(Formula::any);
+    detail::set_recorded_references(pass, run);
     return pass;
 }
 
@@ -304,13 +248,11 @@ ValueAlong DerivedPasses::along(const Problem& problem, Inputs<double> inputs, s
     const ScopedDecisions decisions;
     parts_->functions.directions(ForwardCall<Dual>(op, problem, moving, outputs));
     ValueAlong result{.branches = decisions.made().trace, .is_kink = decisions.made().ties > 0};
-    for_each_cotangent<Dual>(op, outputs, cotangents, [&](const Dual& y, double dy) {
-        const double term = dy * y.value(), change = dy * y.tangent();
-        result.value += term;
-        result.magnitude += std::abs(term);
-        result.derivative += change;
-        if (result.is_kink) result.terms.push_back(change);
-    });
+    const auto add_product = [&](const Dual& y, std::size_t output, std::size_t j) {
+        const double dy = cotangents[output].data[j];
+        detail::add_term(result, dy * y.value(), dy * y.tangent());
+    };
+    detail::for_each_cotangent<Dual>(op, outputs, add_product);
     return result;
 }
 

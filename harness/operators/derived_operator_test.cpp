@@ -11,9 +11,9 @@
 
 #include "harness/declare_operator.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 using Arrays = std::vector<Array<double>>;
 
@@ -119,7 +119,7 @@ std::vector<std::vector<bool>> are_bounded(const Array<double>& at, const Array<
     return all;
 }
 
-const char* const refusal =
+const char* const undecided =
     "a comparison or an index in the forward function of branching lies within rounding, or is a "
     "tie: either branch is right (max, min and abs have a bound there)";
 
@@ -180,9 +180,9 @@ TEST_CASE("a comparison that rounding could turn has no bound, and no gradient e
     for (const bool branches_decide : {false, true}) {
         const Operator op = branching(true, branches_decide);
         // 3 * 5 may be rounded to less than 15, for all that is known.
-        CHECK_THROWS_WITH_AS(run_bounded(op, "forward", {threes, fives}), refusal,
+        CHECK_THROWS_WITH_AS(run_bounded(op, "forward", {threes, fives}), undecided,
                              UndecidedComparison);
-        CHECK_THROWS_WITH_AS(run(op, "backward", {dy, threes, fives}), refusal,
+        CHECK_THROWS_WITH_AS(run(op, "backward", {dy, threes, fives}), undecided,
                              UndecidedComparison);
         CHECK(run(op, "forward", {threes, fives})[0].data == std::vector<double>{1, 0});
         check_values(run_bounded(op, "forward", {threes, fours}), {{{2}, {1, 12}}});
@@ -193,7 +193,7 @@ TEST_CASE("a comparison that rounding could turn has no bound, and no gradient e
 TEST_CASE("at a tie of exact values there is a gradient only where the branches define it") {
     const Array<double> at_kink{{2}, {0, 3}}, away{{2}, {-1, 3}}, ones{{2}, {1, 1}};
     const Operator open = branching(false, false), decided = branching(false, true);
-    CHECK_THROWS_WITH_AS(run(open, "backward", {dy, at_kink, w}), refusal, UndecidedComparison);
+    CHECK_THROWS_WITH_AS(run(open, "backward", {dy, at_kink, w}), undecided, UndecidedComparison);
     CHECK(run(decided, "backward", {dy, at_kink, w})[0].data == std::vector<double>{0, -39});
     CHECK(run(open, "backward", {dy, away, w})[0].data == std::vector<double>{0, -39});
     // The forward values are the same on both sides.
@@ -313,5 +313,3 @@ TEST_CASE("an index is the row-major offset, and refused outside of the tensor")
     CHECK_THROWS_WITH(offset({2, 3}, {-1, 2}),
                       "the forward function asks for x(-1, 2), but x has the sizes (2, 3)");
 }
-
-}  // namespace gradverify

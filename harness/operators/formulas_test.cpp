@@ -10,13 +10,14 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <optional>
 
 #include "harness/base/random.hpp"
 #include "harness/declare_operator.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 using Floats = std::vector<float>;
 using Arrays = std::vector<Array<double>>;
@@ -34,53 +35,43 @@ struct Subject {
     double shift = 0.0;
 };
 
+template <class Forward>
+OperatorDeclaration on_rows(Forward forward) {
+    return declare_operator("rows")
+        .parameter("n")
+        .parameter("v")
+        .input("x", {"n", "v"})
+        .output("y", {"n", "v"})
+        .forward(forward)
+        .gradient("backward", {"dy", "x"}, {"dx"});
+}
+
 template <class Function>
 Subject elementwise(const char* operation, const char* pass, Function function, double from = -30.0,
                     double to = 30.0) {
-    return {.operation = operation,
-            .op = declare_operator("elementwise")
-                      .parameter("n")
-                      .parameter("v")
-                      .input("x", {"n", "v"})
-                      .output("y", {"n", "v"})
-                      .forward([function]<class T>(const ForwardCall<T>& call) {
-                          const auto x = call.input("x");
-                          for (std::int64_t i = 0; i < x.size(0); ++i)
-                              for (std::int64_t j = 0; j < x.size(1); ++j)
-                                  call.output("y")(i, j) = function(x(i, j));
-                      })
-                      .gradient("backward", {"dy", "x"}, {"dx"}),
-            .pass = pass,
-            .from = from,
-            .to = to};
+    const auto forward = [function]<class T>(const ForwardCall<T>& call) {
+        const auto x = call.input("x");
+        for (std::int64_t i = 0; i < x.size(0); ++i)
+            for (std::int64_t j = 0; j < x.size(1); ++j) call.output("y")(i, j) = function(x(i, j));
+    };
+    return {operation, on_rows(forward), pass, from, to};
 }
 
 /// `function` takes a row and gives one of the same length.
 template <class Function>
 Subject by_row(const char* operation, const char* pass, Function function, double from, double to,
                double shift = 0.0) {
-    return {.operation = operation,
-            .op = declare_operator("rows")
-                      .parameter("n")
-                      .parameter("v")
-                      .input("x", {"n", "v"})
-                      .output("y", {"n", "v"})
-                      .forward([function]<class T>(const ForwardCall<T>& call) {
-                          const auto x = call.input("x");
-                          for (std::int64_t i = 0; i < x.size(0); ++i) {
-                              std::vector<T> row;
-                              for (std::int64_t j = 0; j < x.size(1); ++j) row.push_back(x(i, j));
-                              const std::vector<T> y = function(row);
-                              for (std::int64_t j = 0; j < x.size(1); ++j)
-                                  call.output("y")(i, j) = y[static_cast<std::size_t>(j)];
-                          }
-                      })
-                      .branches_decide()
-                      .gradient("backward", {"dy", "x"}, {"dx"}),
-            .pass = pass,
-            .from = from,
-            .to = to,
-            .shift = shift};
+    const auto forward = [function]<class T>(const ForwardCall<T>& call) {
+        const auto x = call.input("x");
+        for (std::int64_t i = 0; i < x.size(0); ++i) {
+            std::vector<T> row;
+            for (std::int64_t j = 0; j < x.size(1); ++j) row.push_back(x(i, j));
+            const std::vector<T> y = function(row);
+            for (std::int64_t j = 0; j < x.size(1); ++j)
+                call.output("y")(i, j) = y[static_cast<std::size_t>(j)];
+        }
+    };
+    return {operation, on_rows(forward).branches_decide(), pass, from, to, shift};
 }
 
 /// How far the results of a formula are from what is expected, at worst, as shares of the bounds.
@@ -262,38 +253,65 @@ float variance_by_differences(const Floats& x, float mean) {
 }
 float mean_of(const Floats& x) { return sum(x) / static_cast<float>(x.size()); }
 
-std::vector<Entry> entries() {
+Floats softmax_of(const Floats& x, float shift) {
+    const Floats e = mapped(x, [&](float one) { return std::exp(one - shift); });
+    const float total = sum(e);
+    return mapped(e, [&](float one) { return one / total; });
+}
+float log_sum_of(const Floats& x) {
+    const float most = largest(x);
+    return most + std::log(sum(mapped(x, [&](float one) { return std::exp(one - most); })));
+}
+
+class Formulas {
+  public:
+    Formulas() {
+        add_sigmoids();
+        add_activations();
+        add_softmaxes();
+        add_log_softmaxes();
+        add_cross_entropies();
+        add_norms();
+        add_others();
+    }
+
+    std::vector<Entry> entries;
+
+  private:
+    void add_sigmoids();
+    void add_activations();
+    void add_softmaxes();
+    void add_log_softmaxes();
+    void add_cross_entropies();
+    void add_norms();
+    void add_others();
+
+    /// A formula is one of an element, of a row x, or of the rows dy and x.
+    template <class Formula>
+    void add(const char* formula, Judgement expected, Formula compute) {
+        std::function<Floats(const Floats&, const Floats&)> of_rows;
+        if constexpr (std::is_invocable_v<Formula, float>)
+            of_rows = each(compute);
+        else if constexpr (std::is_invocable_v<Formula, const Floats&>)
+            of_rows = [=](const Floats&, const Floats& x) { return compute(x); };
+        else
+            of_rows = compute;
+        entries.push_back({*at, formula, of_rows, expected});
+    }
+
+    std::optional<Subject> at;  ///< that the next formulas are of
+};
+
+void Formulas::add_sigmoids() {
     using enum Judgement;
     const auto sigmoid_of = []<class T>(const T& x) { return sigmoid(x); };
     const auto softplus_of = []<class T>(const T& x) { return softplus(x); };
     const auto log_sigmoid_of = []<class T>(const T& x) { return log_sigmoid(x); };
-    const auto silu_of = []<class T>(const T& x) { return x * sigmoid(x); };
-    const auto tanh_of = []<class T>(const T& x) { return tanh(x); };
-    const auto mish_of = []<class T>(const T& x) { return x * tanh(log1p(exp(x))); };
-    const auto gelu_of = []<class T>(const T& x) {
-        return 0.5 * x * (1.0 + erf(x / std::sqrt(2.0)));
-    };
-    const auto gelu_tanh_of = []<class T>(const T& x) {
-        return 0.5 * x * (1.0 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
-    };
-    const char *forward = "forward", *backward = "backward";
-    std::vector<Entry> all;
-    Subject at = elementwise("sigmoid", forward, sigmoid_of);
-    // A formula is one of an element, of a row x, or of the rows dy and x.
-    const auto add = [&](const char* formula, Judgement expected, auto compute) {
-        std::function<Floats(const Floats&, const Floats&)> of_rows;
-        if constexpr (std::is_invocable_v<decltype(compute), float>)
-            of_rows = each(compute);
-        else if constexpr (std::is_invocable_v<decltype(compute), const Floats&>)
-            of_rows = [=](const Floats&, const Floats& x) { return compute(x); };
-        else
-            of_rows = compute;
-        all.push_back({at, formula, of_rows, expected});
-    };
+    at = elementwise("sigmoid", "forward", sigmoid_of);
     add("1 / (1 + exp(-x))", right, logistic);
     add("0.5 + 0.5 tanh(x / 2)", right, [](float x) { return 0.5f + 0.5f * std::tanh(0.5f * x); });
     add("1 - 1 / (1 + exp(x))", right, [](float x) { return 1.0f - 1.0f / (1.0f + std::exp(x)); });
-    at = elementwise("sigmoid'", backward, sigmoid_of);
+    at = elementwise("sigmoid'", "backward", sigmoid_of);
     add("s (1 - s)", right, [](float x) { return logistic(x) * (1.0f - logistic(x)); });
     add("exp(-x) / (1 + exp(-x))^2", right, [](float x) {
         const float e = std::exp(-std::abs(x));
@@ -303,22 +321,35 @@ std::vector<Entry> entries() {
         const float t = std::tanh(0.5f * x);
         return 0.25f * (1.0f - t * t);
     });
-    at = elementwise("softplus", forward, softplus_of);
+    at = elementwise("softplus", "forward", softplus_of);
     add("log1p(exp(x))", right, [](float x) { return std::log1p(std::exp(x)); });
     add("max(x, 0) + log1p(exp(-abs(x)))", right,
         [](float x) { return std::max(x, 0.0f) + std::log1p(std::exp(-std::abs(x))); });
     add("x > 20 ? x : log1p(exp(x))", right, soft_plus);
     add("log(1 + exp(x))", imprecise, [](float x) { return std::log(1.0f + std::exp(x)); });
-    at = elementwise("softplus'", backward, softplus_of);
+    at = elementwise("softplus'", "backward", softplus_of);
     add("sigmoid(x)", right, logistic);
     add("1 - exp(-softplus(x))", right, [](float x) { return 1.0f - std::exp(-soft_plus(x)); });
-    at = elementwise("log of sigmoid", forward, log_sigmoid_of);
+    at = elementwise("log of sigmoid", "forward", log_sigmoid_of);
     add("min(x, 0) - log1p(exp(-abs(x)))", right,
         [](float x) { return std::min(x, 0.0f) - std::log1p(std::exp(-std::abs(x))); });
     add("log(sigmoid(x))", imprecise, [](float x) { return std::log(logistic(x)); });
-    at = elementwise("log of sigmoid'", backward, log_sigmoid_of);
+    at = elementwise("log of sigmoid'", "backward", log_sigmoid_of);
     add("sigmoid(-x)", right, [](float x) { return logistic(-x); });
-    at = elementwise("silu'", backward, silu_of);
+}
+
+void Formulas::add_activations() {
+    using enum Judgement;
+    const auto silu_of = []<class T>(const T& x) { return x * sigmoid(x); };
+    const auto tanh_of = []<class T>(const T& x) { return tanh(x); };
+    const auto mish_of = []<class T>(const T& x) { return x * tanh(log1p(exp(x))); };
+    const auto gelu_of = []<class T>(const T& x) {
+        return 0.5 * x * (1.0 + erf(x / std::sqrt(2.0)));
+    };
+    const auto gelu_tanh_of = []<class T>(const T& x) {
+        return 0.5 * x * (1.0 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+    };
+    at = elementwise("silu'", "backward", silu_of);
     add("s (1 + x (1 - s))", right, [](float x) {
         const float s = logistic(x);
         return s * (1.0f + x * (1.0f - s));
@@ -331,7 +362,7 @@ std::vector<Entry> entries() {
         const float s = logistic(x), y = x * s;
         return y + s * (1.0f - y);
     });
-    at = elementwise("tanh'", backward, tanh_of, -12.0, 12.0);
+    at = elementwise("tanh'", "backward", tanh_of, -12.0, 12.0);
     add("1 - t^2", right, [](float x) { return 1.0f - std::tanh(x) * std::tanh(x); });
     add("(1 - t) (1 + t)", right,
         [](float x) { return (1.0f - std::tanh(x)) * (1.0f + std::tanh(x)); });
@@ -339,10 +370,10 @@ std::vector<Entry> entries() {
         const float c = std::exp(x) + std::exp(-x);
         return 4.0f / (c * c);
     });
-    at = elementwise("expm1'", backward, []<class T>(const T& x) { return expm1(x); });
+    at = elementwise("expm1'", "backward", []<class T>(const T& x) { return expm1(x); });
     add("exp(x)", right, [](float x) { return std::exp(x); });
     add("y + 1, from y = expm1(x)", imprecise, [](float x) { return std::expm1(x) + 1.0f; });
-    at = elementwise("gelu' (erf)", backward, gelu_of, -12.0, 12.0);
+    at = elementwise("gelu' (erf)", "backward", gelu_of, -12.0, 12.0);
     add("(1 + erf(x / sqrt 2)) / 2 + x phi(x)", right, [](float x) {
         return 0.5f * (1.0f + std::erf(x / root_2)) + x * density_scale * std::exp(-0.5f * x * x);
     });
@@ -352,7 +383,7 @@ std::vector<Entry> entries() {
     add("1 - erfc(x / sqrt 2) / 2 + x phi(x)", right, [](float x) {
         return 1.0f - 0.5f * std::erfc(x / root_2) + x * density_scale * std::exp(-0.5f * x * x);
     });
-    at = elementwise("gelu' (tanh)", backward, gelu_tanh_of, -12.0, 12.0);
+    at = elementwise("gelu' (tanh)", "backward", gelu_tanh_of, -12.0, 12.0);
     add("(1 + t) / 2 + x (1 - t^2) u' / 2", right, [](float x) {
         const float t = std::tanh(gelu_scale * (x + gelu_cubic * x * x * x));
         return 0.5f * (1.0f + t) +
@@ -362,7 +393,7 @@ std::vector<Entry> entries() {
         const float s = logistic(2.0f * gelu_scale * (x + gelu_cubic * x * x * x));
         return s + x * s * (1.0f - s) * 2.0f * gelu_scale * (1.0f + 3.0f * gelu_cubic * x * x);
     });
-    at = elementwise("mish'", backward, mish_of);
+    at = elementwise("mish'", "backward", mish_of);
     add("t + x (1 - t^2) sigmoid(x)", right, [](float x) {
         const float t = std::tanh(soft_plus(x));
         return t + x * (1.0f - t * t) * logistic(x);
@@ -375,25 +406,19 @@ std::vector<Entry> entries() {
         const float t = std::tanh(std::log(1.0f + std::exp(x)));
         return t + x * (1.0f - t * t) * logistic(x);
     });
+}
 
-    at = by_row("softmax", forward, softmax_row, -10.0, 10.0);
-    const auto softmax_of = [](const Floats& x, float shift) {
-        const Floats e = mapped(x, [&](float one) { return std::exp(one - shift); });
-        const float total = sum(e);
-        return mapped(e, [&](float one) { return one / total; });
-    };
-    const auto log_sum_of = [](const Floats& x) {
-        const float most = largest(x);
-        return most + std::log(sum(mapped(x, [&](float one) { return std::exp(one - most); })));
-    };
+void Formulas::add_softmaxes() {
+    using enum Judgement;
+    at = by_row("softmax", "forward", softmax_row, -10.0, 10.0);
     add("exp(x - max) / sum", right, [=](const Floats& x) { return softmax_of(x, largest(x)); });
     add("exp(x) / sum, small x", right, [=](const Floats& x) { return softmax_of(x, 0.0f); });
     add("exp(x - log-sum-exp)", right, [=](const Floats& x) {
         return mapped(x, [&](float one) { return std::exp(one - log_sum_of(x)); });
     });
-    at = by_row("softmax", forward, softmax_row, -10.0, 10.0, 100.0);
+    at = by_row("softmax", "forward", softmax_row, -10.0, 10.0, 100.0);
     add("exp(x) / sum, x of 100", wrong, [=](const Floats& x) { return softmax_of(x, 0.0f); });
-    at = by_row("softmax'", backward, softmax_row, -10.0, 10.0);
+    at = by_row("softmax'", "backward", softmax_row, -10.0, 10.0);
     const auto softmax_gradient = [=](auto gradient) {
         return [=](const Floats& dy, const Floats& x) {
             const Floats p = softmax_of(x, largest(x));
@@ -408,13 +433,17 @@ std::vector<Entry> entries() {
         softmax_gradient([](float p, float dy, float along) { return p * (dy - along); }));
     add("p dy - p (sum of p dy)", right,
         softmax_gradient([](float p, float dy, float along) { return p * dy - p * along; }));
-    at = by_row("log-softmax", forward, log_softmax_row, -10.0, 10.0);
+}
+
+void Formulas::add_log_softmaxes() {
+    using enum Judgement;
+    at = by_row("log-softmax", "forward", log_softmax_row, -10.0, 10.0);
     add("x - max - log(sum)", right,
         [=](const Floats& x) { return mapped(x, [&](float one) { return one - log_sum_of(x); }); });
     add("log(softmax(x))", right, [=](const Floats& x) {
         return mapped(softmax_of(x, largest(x)), [](float p) { return std::log(p); });
     });
-    at = by_row("log-sum-exp", forward, log_sum_row, -10.0, 10.0);
+    at = by_row("log-sum-exp", "forward", log_sum_row, -10.0, 10.0);
     add("log of the running sum of exp(x)", right, [](const Floats& x) {
         float total = 0.0f;
         return mapped(x, [&](float one) { return std::log(total += std::exp(one)); });
@@ -426,14 +455,18 @@ std::vector<Entry> entries() {
             return so_far = most + std::log1p(std::exp(least - most));
         });
     });
-    at = elementwise("cross-entropy of a logit", forward,
+}
+
+void Formulas::add_cross_entropies() {
+    using enum Judgement;
+    at = elementwise("cross-entropy of a logit", "forward",
                      []<class T>(const T& x) { return log1p(exp(-x)); });
     add("log1p(exp(-x))", right, [](float x) { return std::log1p(std::exp(-x)); });
     add("max(-x, 0) + log1p(exp(-abs(x)))", right,
         [](float x) { return std::max(-x, 0.0f) + std::log1p(std::exp(-std::abs(x))); });
     add("-log(sigmoid(x))", imprecise, [](float x) { return -std::log(logistic(x)); });
     add("-log(1 - sigmoid(-x))", wrong, [](float x) { return -std::log(1.0f - logistic(-x)); });
-    at = by_row("cross-entropy'", backward, loss_row, -10.0, 10.0);
+    at = by_row("cross-entropy'", "backward", loss_row, -10.0, 10.0);
     const auto loss_gradient = [=](auto of_first) {
         return [=](const Floats& dy, const Floats& x) {
             Floats dx = softmax_of(x, largest(x));
@@ -451,7 +484,11 @@ std::vector<Entry> entries() {
     add("expm1(x - log-sum-exp)", right, loss_gradient([=](const Floats& x, const Floats&) {
             return std::expm1(x[0] - log_sum_of(x));
         }));
-    at = by_row("layer norm'", backward, norm_row, -1.0, 1.0);
+}
+
+void Formulas::add_norms() {
+    using enum Judgement;
+    at = by_row("layer norm'", "backward", norm_row, -1.0, 1.0);
     const auto norm = [](auto variance, auto scale) {
         return [=](const Floats& dy, const Floats& x) {
             const float mean = mean_of(x);
@@ -465,11 +502,15 @@ std::vector<Entry> entries() {
         const float mean = mean_of(x), root = std::sqrt(variance_by_differences(x, mean) + 1e-5f);
         return norm_gradient(dy, x, mean, 1.0f / root);
     });
-    at = by_row("layer norm'", backward, norm_row, -1.0, 1.0, 1000.0);
+    at = by_row("layer norm'", "backward", norm_row, -1.0, 1.0, 1000.0);
     add("variance of differences, x of 1000", right, norm(variance_by_differences, reciprocal));
     add("mean of squares minus square of mean, x of 1000", wrong,
         norm(variance_by_squares, reciprocal));
-    at = by_row("cumulative product", forward, product_row, 0.1, 2.0);
+}
+
+void Formulas::add_others() {
+    using enum Judgement;
+    at = by_row("cumulative product", "forward", product_row, 0.1, 2.0);
     add("product", right, [](const Floats& x) {
         float product = 1.0f;
         return mapped(x, [&](float one) { return product *= one; });
@@ -478,7 +519,7 @@ std::vector<Entry> entries() {
         float logs = 0.0f;
         return mapped(x, [&](float one) { return std::exp(logs += std::log(one)); });
     });
-    at = by_row("sum of exp(x) over a window", forward, window_row, -30.0, 30.0);
+    at = by_row("sum of exp(x) over a window", "forward", window_row, -30.0, 30.0);
     add("each window by itself", right, [](const Floats& x) {
         Floats y{std::exp(x[0])};
         for (std::size_t j = 1; j < x.size(); ++j) y.push_back(std::exp(x[j - 1]) + std::exp(x[j]));
@@ -504,25 +545,25 @@ std::vector<Entry> entries() {
             return dx;
         };
     };
-    at = by_row("interpolation'", backward, lerp_row, 0.0, 0.01);
+    at = by_row("interpolation'", "backward", lerp_row, 0.0, 0.01);
     add("weights 1 - t and t", right,
         lerp_gradient([](float t) { return std::pair(1.0f - t, t); }));
     add("weights g = 1 - t and 1 - g", imprecise,
         lerp_gradient([](float t) { return std::pair(1.0f - t, 1.0f - (1.0f - t)); }));
-    at = by_row("interpolation", forward, lerp_row, 0.0, 1.0);
+    at = by_row("interpolation", "forward", lerp_row, 0.0, 1.0);
     add("a + t (b - a)", right, [](const Floats& x) {
         Floats y(x.size(), 0.0f);
         y[0] = x[0] + x[2] * (x[1] - x[0]);
         return y;
     });
-    return all;
 }
 
 }  // namespace
 
 TEST_CASE("formulas are right, imprecise or wrong, as docs/formulas.md says") {
     std::string table;
-    for (const Entry& entry : entries()) {
+    const Formulas formulas;
+    for (const Entry& entry : formulas.entries) {
         const Distance distance = distance_of(entry.subject, entry.compute);
         const auto judged = static_cast<std::size_t>(distance.judgement());
         INFO(entry.subject.operation, ": ", entry.formula, ": ", distance.by_own, " and ",
@@ -537,5 +578,3 @@ TEST_CASE("formulas are right, imprecise or wrong, as docs/formulas.md says") {
     INFO("the page's table is to be\n", table);
     CHECK(text.find(table) != std::string::npos);
 }
-
-}  // namespace gradverify

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/operators/nested_passes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
+
+#include "harness/operators/recorded_passes.hpp"
 
 namespace gradverify {
 
 namespace {
 
 using Number = DualOver<Traced>;
-using Arrays = std::vector<Array<double>>;
 
 /// A run of the forward function on tangents that a tape records.
 struct NestedRecording {
     Tape tape;
     std::vector<Array<Number>> inputs, outputs;
 
-    NestedRecording(const Operator& op, const NestedFunctions& functions, const Problem& problem,
-                    std::span<const Array<double>> given, const NestedPasses::Taken& taken,
-                    Tape::Meetings* meetings = nullptr)
+    NestedRecording(Tape::Meetings* meetings, const Operator& op, const NestedFunctions& functions,
+                    const Problem& problem, std::span<const Array<double>> given,
+                    const NestedPasses::Taken& taken)
         : tape(meetings) {
         const ScopedDecisions decisions;
         const auto values = given.subspan(taken.inputs, op.inputs.size());
@@ -35,31 +33,19 @@ struct NestedRecording {
         }
         outputs = outputs_of<Number>(op, problem);
         functions.nested_gradients(ForwardCall<Number>(op, problem, inputs, outputs));
-        const Decisions& made = decisions.made();
-        const std::string text = fmt::format(
-            "a comparison or an index in the forward function of {} lies within rounding, or is a "
-            "tie: either branch is right (max, min and abs have a bound there)",
-            op.name);
-        if (made.undecided > 0) throw UndecidedComparison(text);
-        if (made.ties_and_jumps() > 0 && !functions.branches_decide) throw OpenTie(text);
+        detail::require_decided(op, decisions.made(), functions.branches_decide);
     }
 
     std::vector<Tape::Seed> seeds(const Operator& op,
                                   std::span<const Array<double>> cotangents) const {
         std::vector<Tape::Seed> all;
-        std::size_t cotangent = 0;
-        for (std::size_t i = 0; i < outputs.size(); ++i) {
-            if (!op.outputs[i].differentiable) continue;
-            const std::vector<double>& dy = cotangents[cotangent++].data;
-            for (std::size_t j = 0; j < dy.size(); ++j)
-                all.push_back({outputs[i].data[j].tangent().node(), dy[j]});
-        }
+        detail::for_each_cotangent<Number>(
+            op, outputs, [&](const Number& y, std::size_t which, std::size_t j) {
+                all.push_back({y.tangent().node(), cotangents[which].data[j]});
+            });
         return all;
     }
 };
-
-double in(const Bounded& number, double) { return number.value(); }
-Bounded in(const Bounded& number, const Bounded&) { return number; }
 
 }  // namespace
 
@@ -67,7 +53,6 @@ NestedPasses::NestedPasses(Operator op, NestedFunctions functions)
     : parts_(std::make_shared<const Parts>(Parts{std::move(op), std::move(functions)})) {}
 
 void NestedPasses::set_references(PassSpec& pass, std::vector<Result> results, Taken taken) const {
-    // `sweep` is the Tape's member that gives the gradient by every node.
     const auto run = [parts = parts_, results = std::move(results),
                       taken = std::move(taken)]<class T>(
                          const Problem& problem, std::span<const Array<double>> given,
@@ -89,37 +74,13 @@ void NestedPasses::set_references(PassSpec& pass, std::vector<Result> results, T
                         return gradients[static_cast<std::size_t>(number.value().node())];
                     const Traced& wanted =
                         of == Result::Of::value ? number.value() : number.tangent();
-                    return in(wanted.value(), T());
+                    return detail::number_of<T>(wanted);
                 });
             }
         };
-        if (formula == Formula::operators)
-            return take(NestedRecording(parts->op, parts->functions, problem, given, taken));
-        // The first run notes which numbers meet; see autodiff/tape.hpp.
-        Tape::Meetings meetings;
-        static_cast<void>(
-            NestedRecording(parts->op, parts->functions, problem, given, taken, &meetings));
-        Rounding rounding = current_rounding;
-        rounding.by_any_formula = true;
-        const ScopedRounding any_formula(rounding);
-        take(NestedRecording(parts->op, parts->functions, problem, given, taken, &meetings));
+        detail::with_recording<NestedRecording>(formula, take, *parts, problem, given, taken);
     };
-    pass.reference = [run](const Problem& problem, Inputs<double> given, Outputs<double> outputs) {
-        run(problem, given, outputs, &Tape::gradients, Formula::operators);
-    };
-    const auto bounded = [run](Formula formula) {
-        return [run, formula](const Problem& problem, Inputs<Bounded> given,
-                              Outputs<Bounded> outputs) {
-            Arrays values;
-            for (const Array<Bounded>& array : given) {
-                values.push_back(filled<double>(array.sizes));
-                std::ranges::transform(array.data, values.back().data.begin(), &Bounded::value);
-            }
-            run(problem, values, outputs, &Tape::bounded_gradients, formula);
-        };
-    };
-    pass.bounded_reference = bounded(Formula::operators);
-    pass.any_formula_reference = bounded(Formula::any);
+    detail::set_recorded_references(pass, run);
 }
 
 ValueAlong NestedPasses::along(const Problem& problem, const Point& point) const {
@@ -139,20 +100,12 @@ ValueAlong NestedPasses::along(const Problem& problem, const Point& point) const
     const ScopedDecisions decisions;
     parts_->functions.directions(ForwardCall<Moving>(op, problem, inputs, outputs));
     ValueAlong result{.branches = decisions.made().trace, .is_kink = decisions.made().ties > 0};
-    std::size_t cotangent = 0;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        if (!op.outputs[i].differentiable) continue;
-        const auto &dy = point.cotangents[cotangent].data,
-                   &step = point.cotangent_steps[cotangent].data;
-        ++cotangent;
-        for (std::size_t j = 0; j < dy.size(); ++j) {
-            const Dual term = Dual(dy[j], step[j]) * outputs[i].data[j].tangent();
-            result.value += term.value();
-            result.magnitude += std::abs(term.value());
-            result.derivative += term.tangent();
-            if (result.is_kink) result.terms.push_back(term.tangent());
-        }
-    }
+    detail::for_each_cotangent<Moving>(
+        op, outputs, [&](const Moving& y, std::size_t which, std::size_t j) {
+            const Dual dy(point.cotangents[which].data[j], point.cotangent_steps[which].data[j]);
+            const Dual term = dy * y.tangent();
+            detail::add_term(result, term.value(), term.tangent());
+        });
     return result;
 }
 

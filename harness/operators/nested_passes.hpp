@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what follows from a forward function on nested scalars: derivatives along tangents
 // (forward mode), the gradients of those, and their derivatives along directions, with the bounds
-// of autodiff/tape.hpp. Does not know how such passes are named and declared: second_order.hpp
-// does.
+// of autodiff/tape.hpp. Does not know how passes are named and declared: second_order.hpp does.
 //
 //   J t:               the tangent of f(x + h t)
 //   gradients of it:   by x, of <dy, J(x) t> = <J(x)^T dy, t>, so the gradient of a gradient

@@ -5,7 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <stdexcept>
+
+#include "harness/base/refuse.hpp"
 
 namespace gradverify {
 
@@ -28,8 +29,7 @@ constexpr std::int64_t elements_maximum = std::int64_t{1} << 36;
 const std::string& Step::tensor(std::string_view of_part) const {
     for (const auto& [part, whole] : tensors)
         if (part == of_part) return whole;
-    throw std::invalid_argument(
-        fmt::format("the step {} does not say what its tensor {} is", pass, of_part));
+    refuse("the step {} does not say what its tensor {} is", pass, of_part);
 }
 
 bool Operator::is_chain() const {
@@ -91,7 +91,7 @@ const TensorSpec* Operator::find_tensor(std::string_view tensor) const {
 
 const TensorSpec& Operator::tensor_named(std::string_view tensor) const {
     if (const TensorSpec* found = find_tensor(tensor)) return *found;
-    throw std::invalid_argument(fmt::format("operator {} has no tensor {}", name, tensor));
+    refuse("operator {} has no tensor {}", name, tensor);
 }
 
 std::vector<std::string> Operator::differentiable_outputs() const {

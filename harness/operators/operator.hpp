@@ -277,8 +277,7 @@ struct Operator {
 /// The outputs of a pass by its reference; `taken` is what the reference takes.
 std::vector<Array<double>> reference_outputs(const Operator& op, const PassSpec& pass,
                                              const Problem& problem, Inputs<double> taken);
-/// The same with a bound on the rounding of each element: by the operator's formula, or by any
-/// reasonable one.
+/// The same with each element's rounding bound: by the operator's formula, or any reasonable one.
 enum class Formula { operators, any };
 std::vector<Array<Bounded>> bounded_outputs(const Operator& op, const PassSpec& pass,
                                             const Problem& problem, Inputs<double> taken,

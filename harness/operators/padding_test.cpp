@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace gradverify {
+using namespace gradverify;
 
 TEST_CASE("rows behind the length of their batch are padding, along any axis") {
     using Flags = std::vector<bool>;
@@ -30,5 +30,3 @@ TEST_CASE("lengths are those of a tensor's other axes") {
     CHECK_FALSE(can_be_padded({2, 5}, {2}, 2));
     CHECK_FALSE(can_be_padded({2, 5}, {2, 5}, 1));
 }
-
-}  // namespace gradverify

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 #include "harness/numbers/element_bits.hpp"
 
@@ -50,6 +51,72 @@ std::optional<std::string> why_not_block_scaled(const KernelDeclaration& kernel,
     for (const Alias& alias : kernel.aliases)
         if (alias.input == tensor) return "an input that no output is written over";
     return std::nullopt;
+}
+
+void require_floating(const std::string& call, DType dtype, Mistakes& mistakes) {
+    if (!is_floating(dtype) || dtype == DType::f4e2m1)
+        add(mistakes, "{} needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not {}", call,
+            traits_of(dtype).name);
+}
+
+void check_roundings(const KernelDeclaration& kernel, const PassSpec& pass, Mistakes& mistakes) {
+    const DType sums = kernel.accumulator();
+    for (const auto& [number, dtype] : kernel.roundings) {
+        const std::string call = fmt::format("rounds(\"{}\")", number);
+        require_floating(call, dtype, mistakes);
+        if (is_floating(dtype) && holds_all_of(dtype, sums))
+            add(mistakes, "{} needs a narrower type than {}, which the kernel computes in, not {}",
+                call, traits_of(sums).name, traits_of(dtype).name);
+        if (pass.roundings.empty())
+            add(mistakes,
+                "{0} needs a number that a reference names, and that of {1} names none; let it say "
+                "call.rounds(\"{2}\", value)",
+                call, pass.name, number);
+        else if (std::ranges::find(pass.roundings, number) == pass.roundings.end())
+            add(mistakes, "{} needs a number that the reference of {} names{}; there are {}", call,
+                pass.name, did_you_mean(number, pass.roundings), joined(pass.roundings));
+    }
+}
+
+void check_factors(const KernelDeclaration& kernel, Mistakes& mistakes) {
+    if (kernel.uses_tensor_cores && kernel.accumulator() == DType::f64 &&
+        (kernel.storage_type != DType::f64 || !kernel.storage_types.empty()))
+        add(mistakes,
+            "on_tensor_cores() sums in f64 only where all tensors are of f64: there are no tensor "
+            "cores for wider sums of narrower factors");
+    const auto& split = kernel.split_factors;
+    if (split && (split->products < 1 || split->digits < 8 || split->digits > 24))
+        add(mistakes,
+            "splits_factors({{.products = {}, .digits = {}}}) needs a product at least, and 8 to "
+            "24 digits",
+            split->products, split->digits);
+    if (split && !kernel.has_f32_factors())
+        add(mistakes, "splits_factors() needs tensors of f32, which are the factors");
+}
+
+void check_storage(const KernelDeclaration& kernel, const Operator& op, const PassSpec& pass,
+                   Mistakes& mistakes) {
+    const std::vector<std::string> floating = floating_tensors_of(op, pass);
+    for (const auto& [tensor, dtype] : kernel.storage_types) {
+        const std::string call = fmt::format("storage(\"{}\")", tensor);
+        require_floating(call, dtype, mistakes);
+        const auto concerns = [&](const std::string& name) {
+            return name == tensor || op.tensor_named(name).name == tensor;
+        };
+        if (std::ranges::none_of(floating, concerns))
+            add(mistakes, "{} needs a floating tensor of the pass; there are {}", call,
+                joined(floating));
+    }
+    for (const std::string& input : pass.inputs)
+        if (!block_format_of(kernel, input) && dtype_of(kernel, op, input) == DType::f8e8m0)
+            add(mistakes,
+                "{0} can't be of f8e8m0, which has neither signs nor zero: it is for results; an "
+                "input with such scales is block_scaled(\"{0}\", gradverify::mxfp8)",
+                input);
+    for (const auto& [tensor, format] : kernel.block_formats)
+        if (const auto why = why_not_block_scaled(kernel, op, pass, tensor))
+            add(mistakes, "block_scaled(\"{}\", gradverify::{}) needs {}", tensor, format.name,
+                *why);
 }
 
 }  // namespace
@@ -158,85 +225,28 @@ std::int64_t smallest_element_bytes(const KernelDeclaration& kernel, const Opera
 
 std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, const Operator& op,
                                            const PassSpec& pass) {
-    std::vector<std::string> mistakes;
-    const std::vector<std::string> floating = floating_tensors_of(op, pass);
-    const auto require_floating = [&](const std::string& call, DType dtype) {
-        if (!is_floating(dtype) || dtype == DType::f4e2m1)
-            mistakes.push_back(fmt::format("{} needs f8e4m3, f8e5m2, f16, bf16, f32 or f64, not {}",
-                                           call, traits_of(dtype).name));
-    };
-    if (kernel.storage_type) require_floating("storage()", *kernel.storage_type);
+    Mistakes mistakes;
+    if (kernel.storage_type) require_floating("storage()", *kernel.storage_type, mistakes);
     const DType sums = kernel.accumulator();
     if (!is_floating(sums) || is_of_8_bits(sums))
-        mistakes.push_back(fmt::format("accumulates_in() needs f16, bf16, f32 or f64, not {}",
-                                       traits_of(sums).name));
-    for (const auto& [number, dtype] : kernel.roundings) {
-        const std::string call = fmt::format("rounds(\"{}\")", number);
-        require_floating(call, dtype);
-        if (is_floating(dtype) && holds_all_of(dtype, sums))
-            mistakes.push_back(fmt::format(
-                "{} needs a narrower type than {}, which the kernel computes in, not {}", call,
-                traits_of(sums).name, traits_of(dtype).name));
-        if (pass.roundings.empty())
-            mistakes.push_back(fmt::format(
-                "{0} needs a number that a reference names, and that of {1} names none; let it say "
-                "call.rounds(\"{2}\", value)",
-                call, pass.name, number));
-        else if (std::ranges::find(pass.roundings, number) == pass.roundings.end())
-            mistakes.push_back(fmt::format(
-                "{} needs a number that the reference of {} names{}; there are {}", call, pass.name,
-                did_you_mean(number, pass.roundings), joined(pass.roundings)));
-    }
-    if (kernel.uses_tensor_cores && kernel.accumulator() == DType::f64 &&
-        (kernel.storage_type != DType::f64 || !kernel.storage_types.empty()))
-        mistakes.push_back(
-            "on_tensor_cores() sums in f64 only where all tensors are of f64: there are no tensor "
-            "cores for wider sums of narrower factors");
-    if (const auto& split = kernel.split_factors; split) {
-        if (split->products < 1 || split->digits < 8 || split->digits > 24)
-            mistakes.push_back(fmt::format(
-                "splits_factors({{.products = {}, .digits = {}}}) needs a product at least, and 8 "
-                "to 24 digits",
-                split->products, split->digits));
-        if (!kernel.has_f32_factors())
-            mistakes.emplace_back("splits_factors() needs tensors of f32, which are the factors");
-    }
-    const auto concerns = [&](const std::string& tensor) {
-        return std::ranges::any_of(floating, [&](const std::string& name) {
-            return name == tensor || op.tensor_named(name).name == tensor;
-        });
-    };
-    for (const auto& [tensor, dtype] : kernel.storage_types) {
-        const std::string call = fmt::format("storage(\"{}\")", tensor);
-        require_floating(call, dtype);
-        if (!concerns(tensor))
-            mistakes.push_back(fmt::format("{} needs a floating tensor of the pass; there are {}",
-                                           call, joined(floating)));
-    }
-    for (const std::string& input : pass.inputs)
-        if (!block_format_of(kernel, input) && dtype_of(kernel, op, input) == DType::f8e8m0)
-            mistakes.push_back(fmt::format(
-                "{0} can't be of f8e8m0, which has neither signs nor zero: it is for results; an "
-                "input with such scales is block_scaled(\"{0}\", gradverify::mxfp8)",
-                input));
-    for (const auto& [tensor, format] : kernel.block_formats)
-        if (const auto why = why_not_block_scaled(kernel, op, pass, tensor))
-            mistakes.push_back(fmt::format("block_scaled(\"{}\", gradverify::{}) needs {}", tensor,
-                                           format.name, *why));
+        add(mistakes, "accumulates_in() needs f16, bf16, f32 or f64, not {}", traits_of(sums).name);
+    check_roundings(kernel, pass, mistakes);
+    check_factors(kernel, mistakes);
+    check_storage(kernel, op, pass, mistakes);
     const auto is_short = [&](const std::string& name) {
         return !op.tensor_named(name).holds_whole_numbers() &&
                is_of_8_bits(dtype_of(kernel, op, name));
     };
     if (kernel.saturates_results && std::ranges::none_of(pass.outputs, is_short))
-        mistakes.emplace_back("saturates() needs a result of 8 bits; say which by storage()");
+        add(mistakes, "saturates() needs a result of 8 bits; say which by storage()");
     for (const Alias& alias : kernel.aliases) {
         if (!op.find_tensor(alias.output) || !op.find_tensor(alias.input)) continue;
         const DType output = dtype_of(kernel, op, alias.output);
         const DType input = dtype_of(kernel, op, alias.input);
         if (output != input)
-            mistakes.push_back(fmt::format(
+            add(mistakes,
                 "{} lies where {} does, but their types are {} and {}; name both in storage()",
-                alias.output, alias.input, traits_of(output).name, traits_of(input).name));
+                alias.output, alias.input, traits_of(output).name, traits_of(input).name);
     }
     return mistakes;
 }

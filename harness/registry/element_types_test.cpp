@@ -7,13 +7,11 @@
 
 #include "harness/testing/made_operator.hpp"
 
-namespace {
-
 using namespace gradverify;
 using namespace gradverify::testing;
 
 /// y = x w, with the sum of x saved; `of` says which row of w.
-Operator with_saved_sum() {
+static Operator with_saved_sum() {
     const auto sizes = [](const Problem&) { return Sizes{1}; };
     Operator op = toy_operator();
     op.inputs = {{.name = "x", .sizes = sizes},
@@ -25,8 +23,6 @@ Operator with_saved_sum() {
                  {.name = "backward", .inputs = {"dy", "x", "sum", "of"}, .outputs = {"dx", "dw"}}};
     return op;
 }
-
-}  // namespace
 
 TEST_CASE("a tensor has the declared type, its gradient too; what is saved stays float") {
     const Operator op = with_saved_sum();

@@ -9,12 +9,10 @@
 
 #include "harness/testing/made_operator.hpp"
 
-namespace {
-
 using namespace gradverify;
 using namespace gradverify::testing;
 
-Operator with_factor() {
+static Operator with_factor() {
     Operator op = toy_operator();
     op.factors = {{.name = "n against in",
                    .levels = {"smaller", "equal", "larger"},
@@ -25,12 +23,12 @@ Operator with_factor() {
     return op;
 }
 
-std::vector<Factor> factors(const Operator& op, int rank) {
+static std::vector<Factor> factors(const Operator& op, int rank) {
     return factors_of(op, toy_kernel("own"), rank);
 }
 
 /// Adds the pairs of a problem; how many are new.
-std::int64_t add(LevelPairs& pairs, const Operator& op, const std::string& text) {
+static std::int64_t add(LevelPairs& pairs, const Operator& op, const std::string& text) {
     const Problem problem = Problem::parse(op.space, text);
     const std::vector<int> levels = pairs.levels_of(problem);
     const std::int64_t expected = pairs.count_new(levels, op.is_empty(problem));
@@ -39,12 +37,10 @@ std::int64_t add(LevelPairs& pairs, const Operator& op, const std::string& text)
 }
 
 /// The name of a factor's level for the value of its one parameter.
-std::string level_of(const Factor& factor, std::int64_t value) {
+static std::string level_of(const Factor& factor, std::int64_t value) {
     const std::array<std::int64_t, 1> values{value};
     return factor.levels.at(static_cast<std::size_t>(factor.level_of_values(values)));
 }
-
-}  // namespace
 
 TEST_CASE("parameters that the declaration holds fixed, or equal, are no factors") {
     const auto free = [](const KernelDeclaration& own, int rank) {

@@ -164,9 +164,8 @@ class KernelDeclaration {
         return add(storage_types, {std::string(tensor), dtype});
     }
     /// An input of the pass is stored as elements of few bits with a scale for each block of them
-    /// along its innermost axis: `block_scaled("x", mxfp8)`, or mxfp8_e5m2, mxfp4, nvfp4. The
-    /// launcher is given both: `tensor("x")` and `tensor("x_scales")`, whose innermost axis counts
-    /// blocks.
+    /// along its innermost axis: `block_scaled("x", mxfp8)`, or mxfp8_e5m2, mxfp4, nvfp4. It comes
+    /// as `tensor("x")` and `tensor("x_scales")`, whose innermost axis counts blocks.
     KernelDeclaration& block_scaled(std::string_view input, const BlockFormat& format) {
         return add(block_formats, {std::string(input), format});
     }
@@ -208,8 +207,7 @@ class KernelDeclaration {
         return set(split_factors, split);
     }
     /// The kernel rounds a number that the forward function names by `call.rounds("p", value)`, or
-    /// its cotangent, "dp", to nearest in this type; where the pass has a reference of its own, one
-    /// that this names.
+    /// its cotangent, "dp", to nearest in this type; or one that the pass's own reference names.
     KernelDeclaration& rounds(std::string_view number, DType dtype) {
         return add(roundings, {std::string(number), dtype});
     }

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 #include "harness/registry/element_types.hpp"
 
@@ -180,14 +181,13 @@ TensorLayout parse_layout(std::string_view text) {
         if (is_padding && layout.row_padding == 0) {
             const auto padding = parse_int(part.substr(3));
             if (!padding || *padding < 1 || *padding > row_padding_maximum)
-                throw std::invalid_argument(fmt::format(
-                    "{} is not pad and a number of elements in 1..{}", part, row_padding_maximum));
+                refuse("{} is not pad and a number of elements in 1..{}", part,
+                       row_padding_maximum);
             layout.row_padding = static_cast<int>(*padding);
         } else if (is_expansion && layout.expanded == 0) {
             for (const char axis : part.substr(6)) {
                 if (axis < '0' || axis >= '0' + max_tensor_rank)
-                    throw std::invalid_argument(
-                        fmt::format("{} is not expand and axes such as 02", part));
+                    refuse("{} is not expand and axes such as 02", part);
                 layout.expanded |= std::uint32_t{1} << (axis - '0');
             }
             if (layout.expanded == 0)
@@ -195,8 +195,7 @@ TensorLayout parse_layout(std::string_view text) {
         } else if (!part.empty() && layout.order.empty() && !is_padding && !is_expansion) {
             layout.order = part;
         } else {
-            throw std::invalid_argument(
-                fmt::format("'{}' is not a layout such as nhwc.pad1.expand02", text));
+            refuse("'{}' is not a layout such as nhwc.pad1.expand02", text);
         }
     }
     return layout;
@@ -211,9 +210,8 @@ std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, co
             return name == support.tensor || op.tensor_named(name).name == support.tensor;
         });
         if (concerned == names.end()) {
-            mistakes.push_back(
-                fmt::format("a layout of '{}' needs a tensor of the pass; there are {}",
-                            support.tensor, joined(names)));
+            add(mistakes, "a layout of '{}' needs a tensor of the pass; there are {}",
+                support.tensor, joined(names));
             continue;
         }
         const TensorSpec& spec = op.tensor_named(support.tensor);
@@ -224,8 +222,7 @@ std::vector<std::string> mistakes_in_layouts(const KernelDeclaration& kernel, co
         for (const std::string& tensor : {alias.output, alias.input}) {
             if (!op.find_tensor(tensor)) continue;
             if (orders_of(op, kernel, tensor).size() > 1 || takes_any_strides(op, kernel, tensor))
-                mistakes.push_back(fmt::format(
-                    "{} may lie where another tensor does, so it has one layout", tensor));
+                add(mistakes, "{} may lie where another tensor does, so it has one layout", tensor);
         }
     return mistakes;
 }

@@ -46,8 +46,7 @@ bool takes_any_strides(const Operator& op, const KernelDeclaration& kernel,
                        std::string_view tensor);
 /// Whether the tensor is a cotangent that the pass takes: it may have stride 0 along an axis.
 bool may_be_expanded(const Operator& op, const PassSpec& pass, std::string_view tensor);
-/// The cotangents of the pass that the kernel declares nothing of, and which lie in no other
-/// tensor's place.
+/// The pass's cotangents that the kernel declares nothing of, and that lie in no tensor's place.
 std::vector<std::string> undeclared_cotangents(const Operator& op, const PassSpec& pass,
                                                const KernelDeclaration& kernel);
 /// Whether every tensor of the pass may be row-major, as in a chain of kernels.

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
 #include "harness/operators/copies.hpp"
 #include "harness/registry/element_types.hpp"
@@ -43,7 +44,69 @@ std::vector<std::string> mistakes_of(const Operator& op) {
     } catch (const std::invalid_argument& wrong) {
         why = wrong.what();
     }
-    if (why) mistakes.push_back("its benchmark problem " + op.benchmark + ": " + *why);
+    if (why) add(mistakes, "its benchmark problem {}: {}", op.benchmark, *why);
+    return mistakes;
+}
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+/// Where a declaration names tensors that its pass lacks, or that can't be what it says of them.
+std::vector<std::string> mistakes_in_tensors(const KernelDeclaration& declaration,
+                                             const Operator& op, const PassSpec& pass) {
+    Mistakes mistakes;
+    for (const Alias& alias : declaration.aliases)
+        if (!has(pass.outputs, alias.output) || !has(pass.inputs, alias.input))
+            add(mistakes,
+                "in_place(\"{}\", \"{}\") needs an output and an input of the pass; "
+                "its outputs are "
+                "{}, its inputs {}",
+                alias.output, alias.input, joined(pass.outputs), joined(pass.inputs));
+    for (const std::string& output : declaration.added_to)
+        if (!has(pass.outputs, output))
+            add(mistakes, "adds_to(\"{}\") needs an output of the pass; there are {}", output,
+                joined(pass.outputs));
+    for (const auto* names : {&declaration.padding_left, &declaration.padding_open})
+        for (const std::string& output : *names)
+            if (!has(pass.outputs, output) ||
+                !has(pass.inputs, op.tensor_named(output).lengths.tensor))
+                add(mistakes,
+                    "{}(\"{}\") needs an output of the pass that the operator declares padded(), "
+                    "and a pass that takes its lengths",
+                    names == &declaration.padding_left ? "leaves_padding" : "any_padding", output);
+    for (const std::string& input : declaration.always_zero)
+        if (const TensorSpec* of = find_named(op.inputs, input);
+            !of || of->holds_whole_numbers() || !has(pass.inputs, input))
+            add(mistakes,
+                "without(\"{}\") needs an input of the pass that holds numbers; it takes {}", input,
+                joined(pass.inputs));
+    return mistakes;
+}
+
+/// Where a declaration as a whole needs what its operator or a number lacks.
+std::vector<std::string> mistakes_in_conditions(const KernelDeclaration& declaration,
+                                                const Operator& op, const PassSpec& pass) {
+    const auto may_be_invalid = [&](const std::string& input) {
+        return op.tensor_named(input).may_be_invalid;
+    };
+    const double growth = declaration.norm_wise_growth.value_or(1.0);
+    const std::pair<bool, const char*> rules[] = {
+        {declaration.accepts_invalid_indices && std::ranges::none_of(pass.inputs, may_be_invalid),
+         "with_invalid_indices() needs an input of the pass that the operator declares with "
+         "or_invalid()"},
+        {declaration.takes_finite_numbers_alone &&
+             std::ranges::none_of(op.inputs, &TensorSpec::may_be_nan),
+         "finite_numbers_alone() needs an operator that declares defined_for_nan() of an input; of "
+         "others no NaN is drawn"},
+        {declaration.most_elements && *declaration.most_elements < 1,
+         "up_to_elements(N) needs an N of at least 1"},
+        {!(growth >= 1.0 && std::isfinite(growth)),
+         "norm_wise(growth) needs a finite growth of at least 1"},
+    };
+    Mistakes mistakes;
+    for (const auto& [is_broken, what] : rules)
+        if (is_broken) mistakes.emplace_back(what);
     return mistakes;
 }
 
@@ -54,21 +117,14 @@ class Resolver {
         : registry_(registry), operator_names_(std::move(operator_names)) {}
 
     void resolve(KernelDeclaration& declaration) {
-        const std::string name = declaration.full_name();
-        const auto wrong = [&]<class... Values>(fmt::format_string<Values...> what,
-                                                Values&&... values) {
-            const std::string error =
-                fmt::format("kernel {} ({}): {}", name, place_of(declaration),
-                            fmt::format(what, std::forward<Values>(values)...));
-            // A file that is compiled for two devices makes each mistake twice.
-            if (std::ranges::find(errors, error) == errors.end()) errors.push_back(error);
-        };
         if (!is_name(declaration.variant))
-            return wrong("a variant's name holds letters, digits, '_', '-' and '.', not '{}'",
+            return wrong(declaration,
+                         "a variant's name holds letters, digits, '_', '-' and '.', not '{}'",
                          declaration.variant);
         const Operator* op = registry_.find_operator(declaration.operator_name);
         if (!op)
-            return wrong("there is no operator '{}'{}; there are: {}", declaration.operator_name,
+            return wrong(declaration, "there is no operator '{}'{}; there are: {}",
+                         declaration.operator_name,
                          registry_.leaves_out(declaration.operator_name)
                              ? " in this build of gradverify (GRADVERIFY_PARTS can name it)"
                              : "",
@@ -76,73 +132,14 @@ class Resolver {
         if (!op->mistakes.empty()) return;  // said once, for the operator
         const PassSpec* pass = op->find_pass(declaration.pass_name);
         if (!pass)
-            return wrong("operator {} has no pass '{}'; it has: {}", op->name,
+            return wrong(declaration, "operator {} has no pass '{}'; it has: {}", op->name,
                          declaration.pass_name, joined_or_none(names_of(op->passes)));
-        for (const std::string& feature : declaration.features)
-            if (!find_named(op->features, feature))
-                wrong("there is no feature '{}' of {}; there are: {}", feature, op->name,
-                      joined_or_none(names_of(op->features)));
-        if (declaration.ranks && (declaration.ranks->least > declaration.ranks->most ||
-                                  !op->space.ranks().contains(declaration.ranks->least) ||
-                                  !op->space.ranks().contains(declaration.ranks->most)))
-            wrong("spatial_axes({}, {}) must lie within those of {}: {}", declaration.ranks->least,
-                  declaration.ranks->most, op->name, op->space.ranks().print());
-        else
-            complete(declaration, *op);
-        try {
-            check_names(declaration.constraints, op->space,
-                        declaration.ranks.value_or(op->space.ranks()));
-        } catch (const std::invalid_argument& unknown) {
-            wrong("{}", unknown.what());
-        }
-        const auto has = [](const std::vector<std::string>& tensors, const std::string& tensor) {
-            return std::ranges::find(tensors, tensor) != tensors.end();
-        };
-        for (const Alias& alias : declaration.aliases)
-            if (!has(pass->outputs, alias.output) || !has(pass->inputs, alias.input))
-                wrong(
-                    "in_place(\"{}\", \"{}\") needs an output and an input of the pass; its "
-                    "outputs are {}, its inputs {}",
-                    alias.output, alias.input, joined(pass->outputs), joined(pass->inputs));
-        for (const std::string& output : declaration.added_to)
-            if (!has(pass->outputs, output))
-                wrong("adds_to(\"{}\") needs an output of the pass; there are {}", output,
-                      joined(pass->outputs));
-        for (const auto* names : {&declaration.padding_left, &declaration.padding_open})
-            for (const std::string& output : *names)
-                if (!has(pass->outputs, output) ||
-                    !has(pass->inputs, op->tensor_named(output).lengths.tensor))
-                    wrong(
-                        "{}(\"{}\") needs an output of the pass that the operator declares "
-                        "padded(), and a pass that takes its lengths",
-                        names == &declaration.padding_left ? "leaves_padding" : "any_padding",
-                        output);
-        for (const std::string& input : declaration.always_zero)
-            if (const TensorSpec* of = find_named(op->inputs, input);
-                !of || of->holds_whole_numbers() || !has(pass->inputs, input))
-                wrong("without(\"{}\") needs an input of the pass that holds numbers; it takes {}",
-                      input, joined(pass->inputs));
-        if (declaration.accepts_invalid_indices &&
-            std::ranges::none_of(pass->inputs, [&](const std::string& input) {
-                return op->tensor_named(input).may_be_invalid;
-            }))
-            wrong(
-                "with_invalid_indices() needs an input of the pass that the operator declares "
-                "with or_invalid()");
-        if (declaration.takes_finite_numbers_alone &&
-            std::ranges::none_of(op->inputs, &TensorSpec::may_be_nan))
-            wrong(
-                "finite_numbers_alone() needs an operator that declares defined_for_nan() of an "
-                "input; of others no NaN is drawn");
-        if (declaration.most_elements && *declaration.most_elements < 1)
-            wrong("up_to_elements(N) needs an N of at least 1");
-        if (declaration.norm_wise_growth &&
-            !(*declaration.norm_wise_growth >= 1.0 && std::isfinite(*declaration.norm_wise_growth)))
-            wrong("norm_wise(growth) needs a finite growth of at least 1");
-        for (const std::string& mistake : mistakes_in_types(declaration, *op, *pass))
-            wrong("{}", mistake);
-        for (const std::string& mistake : mistakes_in_layouts(declaration, *op, *pass))
-            wrong("{}", mistake);
+        check_problems(declaration, *op);
+        for (const auto& mistakes_in :
+             {mistakes_in_tensors, mistakes_in_conditions, mistakes_in_types, mistakes_in_layouts})
+            for (const std::string& mistake : mistakes_in(declaration, *op, *pass))
+                wrong(declaration, "{}", mistake);
+        const std::string name = declaration.full_name();
         const Kernel kernel{.name = name, .op = op, .pass = pass};
         enter(kernels.try_emplace(name, kernel).first->second, declaration);
     }
@@ -151,12 +148,43 @@ class Resolver {
     std::vector<std::string> errors;
 
   private:
+    template <class... Values>
+    void wrong(const KernelDeclaration& declaration, fmt::format_string<Values...> what,
+               Values&&... values) {
+        const std::string error =
+            fmt::format("kernel {} ({}): {}", declaration.full_name(), place_of(declaration),
+                        fmt::format(what, std::forward<Values>(values)...));
+        // A file that is compiled for two devices makes each mistake twice.
+        if (!has(errors, error)) errors.push_back(error);
+    }
+
+    /// What limits the problems: features, ranks and constraints.
+    void check_problems(KernelDeclaration& declaration, const Operator& op) {
+        for (const std::string& feature : declaration.features)
+            if (!find_named(op.features, feature))
+                wrong(declaration, "there is no feature '{}' of {}; there are: {}", feature,
+                      op.name, joined_or_none(names_of(op.features)));
+        const std::optional<RankRange>& ranks = declaration.ranks;
+        const RankRange possible = op.space.ranks();
+        if (ranks && (ranks->least > ranks->most || !possible.contains(ranks->least) ||
+                      !possible.contains(ranks->most)))
+            wrong(declaration, "spatial_axes({}, {}) must lie within those of {}: {}", ranks->least,
+                  ranks->most, op.name, possible.print());
+        else
+            complete(declaration, op);
+        try {
+            check_names(declaration.constraints, op.space, ranks.value_or(possible));
+        } catch (const std::invalid_argument& unknown) {
+            wrong(declaration, "{}", unknown.what());
+        }
+    }
+
     /// Adds the ranks and constraints of ordinary kernels where the declaration says nothing else.
     static void complete(KernelDeclaration& declaration, const Operator& op) {
         if (std::exchange(declaration.is_complete, true)) return;
         if (!declaration.ranks) declaration.ranks = op.usual_ranks;
         for (const Feature& feature : op.features)
-            if (std::ranges::find(declaration.features, feature.name) == declaration.features.end())
+            if (!has(declaration.features, feature.name))
                 declaration.constraints.insert(declaration.constraints.end(),
                                                feature.without.begin(), feature.without.end());
     }

@@ -40,6 +40,23 @@ std::string complaint_with_features(const KernelDeclaration& kernel) {
     return complaint_of({kernel}, toy_with_features());
 }
 
+KernelDeclaration plain() { return toy_kernel("plain"); }
+
+struct Mistaken {
+    KernelDeclaration kernel;
+    const char* says;
+};
+
+void check_said(std::initializer_list<Mistaken> table) {
+    for (const Mistaken& one : table) {
+        // A file that is compiled for two devices has its mistakes said once.
+        KernelDeclaration again = one.kernel;
+        again.device = "cuda";
+        CHECK(complaint_of({one.kernel, again}) ==
+              "kernel " + one.kernel.full_name() + " (kernels/plain.cu:7): " + one.says);
+    }
+}
+
 TEST_CASE("a build says what it leaves out of a name, and how that is built") {
     Registry registry;
     CHECK(registry.all_left_out().empty());
@@ -106,7 +123,6 @@ TEST_CASE("a kernel rounds numbers that the pass's reference names, to a narrowe
         }
         return "";
     };
-    const auto plain = [] { return toy_kernel("plain"); };
     CHECK(mistake(plain().rounds("p", DType::bf16).rounds("row", DType::f16)) == "");
     CHECK(mistake(plain().storage(DType::f64).rounds("p", DType::f32)) == "");
     CHECK(contains(
@@ -128,17 +144,11 @@ TEST_CASE("a mistake in a registration is said with its place and what is right"
         kernel.pass_name = pass;
         return kernel;
     };
-    const auto plain = [] { return toy_kernel("plain"); };
-    struct Mistaken {
-        KernelDeclaration kernel;
-        const char* says;
-    };
     const char* const saturates = "saturates() needs a result of 8 bits; say which by storage()";
     const char* const tensor_cores =
         "on_tensor_cores() sums in f64 only where all tensors are of f64: there are no tensor "
         "cores for wider sums of narrower factors";
-    const char* const growth = "norm_wise(growth) needs a finite growth of at least 1";
-    const Mistaken table[] = {
+    check_said({
         {named("tyo", "forward"), "there is no operator 'tyo'; there are: toy"},
         {named("toy", "grad_y"), "operator toy has no pass 'grad_y'; it has: forward, grad_x"},
         {plain().storage(DType::i32),
@@ -168,6 +178,12 @@ TEST_CASE("a mistake in a registration is said with its place and what is right"
          "digits"},
         {plain().storage(DType::f16).splits_factors({.products = 3, .digits = 21}),
          "splits_factors() needs tensors of f32, which are the factors"},
+    });
+}
+
+TEST_CASE("a mistake in what a registration says of its numbers and problems is said") {
+    const char* const growth = "norm_wise(growth) needs a finite growth of at least 1";
+    check_said({
         {plain().norm_wise(0.5), growth},
         {plain().norm_wise(-81.0), growth},
         {plain().norm_wise(HUGE_VAL), growth},
@@ -179,14 +195,7 @@ TEST_CASE("a mistake in a registration is said with its place and what is right"
         {plain().finite_numbers_alone(),
          "finite_numbers_alone() needs an operator that declares defined_for_nan() of an input; of "
          "others no NaN is drawn"},
-    };
-    for (const Mistaken& one : table) {
-        // A file that is compiled for two devices has its mistakes said once.
-        KernelDeclaration again = one.kernel;
-        again.device = "cuda";
-        CHECK(complaint_of({one.kernel, again}) ==
-              "kernel " + one.kernel.full_name() + " (kernels/plain.cu:7): " + one.says);
-    }
+    });
     for (const KernelDeclaration& right :
          {plain().storage("x", DType::f16).storage(DType::f64),
           plain().storage("y", DType::f8e4m3).saturates(), plain().norm_wise(1.0),
@@ -212,24 +221,25 @@ TEST_CASE("a name registered twice, or in two files, is an error that names both
 }
 
 TEST_CASE("what ordinary kernels do without is asked of those that declare it") {
-    const auto plain = [] { return toy_kernel("plain").with_empty_problems(); };
-    CHECK(why_unsupported_of(plain(), "in=3x3") == "");
-    CHECK(why_unsupported_of(plain(), "in=3") == "needs 2 spatial axes");
-    CHECK(why_unsupported_of(plain(), "n=4,in=3x3") == "needs 0 <= n <= 3");
-    CHECK(why_unsupported_of(plain().supports("large_batches"), "n=4,in=3x3") == "");
-    CHECK(why_unsupported_of(plain().supports("large_batches"), "n=4,in=3") ==
+    const auto with_empty = [] { return toy_kernel("plain").with_empty_problems(); };
+    CHECK(why_unsupported_of(with_empty(), "in=3x3") == "");
+    CHECK(why_unsupported_of(with_empty(), "in=3") == "needs 2 spatial axes");
+    CHECK(why_unsupported_of(with_empty(), "n=4,in=3x3") == "needs 0 <= n <= 3");
+    CHECK(why_unsupported_of(with_empty().supports("large_batches"), "n=4,in=3x3") == "");
+    CHECK(why_unsupported_of(with_empty().supports("large_batches"), "n=4,in=3") ==
           "needs 2 spatial axes");
-    CHECK(why_unsupported_of(plain().spatial_axes(1, 2), "in=3") == "");
-    CHECK(why_unsupported_of(plain().spatial_axes(1, 1), "in=3x3") == "needs 1 spatial axis");
-    CHECK(contains(complaint_with_features(plain().supports("large_batch")),
+    CHECK(why_unsupported_of(with_empty().spatial_axes(1, 2), "in=3") == "");
+    CHECK(why_unsupported_of(with_empty().spatial_axes(1, 1), "in=3x3") == "needs 1 spatial axis");
+    CHECK(contains(complaint_with_features(with_empty().supports("large_batch")),
                    "there is no feature 'large_batch' of toy; there are: large_batches"));
-    CHECK(contains(complaint_with_features(plain().spatial_axes(1, 3)),
+    CHECK(contains(complaint_with_features(with_empty().spatial_axes(1, 3)),
                    "spatial_axes(1, 3) must lie within those of toy: 1 to 2 spatial axes"));
-    CHECK(contains(complaint_with_features(plain().spatial_axes(2, 1)), "must lie within"));
+    CHECK(contains(complaint_with_features(with_empty().spatial_axes(2, 1)), "must lie within"));
     // A name need exist only where the kernel is asked.
-    CHECK(complaint_with_features(plain().where("in_h", equals(3))) == "");
-    CHECK(contains(complaint_with_features(plain().spatial_axes(1, 2).where("in_h", equals(3))),
-                   "no parameter is called in_h"));
+    CHECK(complaint_with_features(with_empty().where("in_h", equals(3))) == "");
+    CHECK(
+        contains(complaint_with_features(with_empty().spatial_axes(1, 2).where("in_h", equals(3))),
+                 "no parameter is called in_h"));
 }
 
 TEST_CASE("an operator's benchmark is a problem of its own") {

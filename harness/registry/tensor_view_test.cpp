@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <vector>
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 template <class T>
 struct Two {
@@ -106,5 +106,3 @@ TEST_CASE("what is no pair of two numbers of one type is told from what is one")
     static_assert(!detail::is_pair<std::complex<long double>>());
     static_assert(!detail::is_pair<std::vector<float>>());
 }
-
-}  // namespace gradverify

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests of how rows are served: a fake suite that draws cases whose seed is their index, and a
-// pool of fake workers.
+// For tests of how rows are served: a suite whose cases have their index for seed, fake workers.
 #pragma once
 
 #include <cstdint>

@@ -230,8 +230,7 @@ class Obedient : public CaseServer {
     }
 };
 
-/// Plays an owner of a device that ends in the first call of its first client, after so long a
-/// start.
+/// Plays a device's owner that ends in the first call of its first client, after so long a start.
 int die_in_first_call(double start_seconds) {
     serve_forks();
     std::string request;

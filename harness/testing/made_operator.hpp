@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator and kernels for tests that run none, in registries of their own; and words for
-// results.
+// An operator and kernels for tests that run none, in registries of their own; words for results.
 #pragma once
 
 #include <stdexcept>

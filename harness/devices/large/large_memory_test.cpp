@@ -10,17 +10,13 @@
 
 #include "harness/devices/large/large_call.hpp"
 
-namespace {
-
 using namespace gradverify;
 
-DrawnCopies drawn(std::vector<std::int64_t> at) {
+static DrawnCopies drawn(std::vector<std::int64_t> at) {
     DrawnCopies copies{.count = static_cast<int>(at.size())};
     std::copy(at.begin(), at.end(), copies.at);
     return copies;
 }
-
-}  // namespace
 
 TEST_CASE("an element of a copy is the table's at the same place within its copy") {
     // Two rows of five copies of six elements.

@@ -8,9 +8,9 @@
 
 #include <vector>
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 struct Scene {
     explicit Scene(int slots) : fd(Exchange::make_memory(slots)), exchange(fd, slots) {}
@@ -78,5 +78,3 @@ TEST_CASE("a call that an owner may have died of is made alone") {
     scene.ask(1);
     CHECK(scene.next() == 1);
 }
-
-}  // namespace gradverify

@@ -9,9 +9,9 @@
 #include <chrono>
 #include <future>
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 /// The memory as two processes see it.
 struct Ends {
@@ -106,5 +106,3 @@ TEST_CASE("what a client had asked that is gone is no answer to the next one in 
     ends.owner.answer(1, next_turn);
     next.wait();
 }
-
-}  // namespace gradverify

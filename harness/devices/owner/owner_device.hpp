@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device that one process owns, for others to call kernels on: contexts of several processes
-// would take turns. A client's device asks the owner, which makes all calls that it is asked for at
-// once.
+// would take turns. A client's device asks the owner, which makes all clients' calls at once.
 #pragma once
 
 #include <string_view>

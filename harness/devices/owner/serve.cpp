@@ -104,8 +104,7 @@ class Owner {
         exchange_.head().in_hand = in_hand;
     }
 
-    /// Makes calls that the owner before may have died of, and answers them; false once the device
-    /// was lost.
+    /// Makes and answers calls that an owner may have died of; false once the device is lost.
     bool make_alone(const AskedCall& asked) {
         begin_round(asked.client + 1);
         note_case();
@@ -136,8 +135,7 @@ class Owner {
         return works([&] { device_.begin_owned(begun_.emplace_back(*this, asked).unit); });
     }
 
-    /// Answers what is finished by now, and says how many clients'; nothing once the device was
-    /// lost.
+    /// Answers what is finished, and says how many clients'; nothing once the device is lost.
     std::optional<int> finish() {
         int answered = 0;
         for (auto one = begun_.begin(); one != begun_.end();) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each function on each scalar: derivatives against differences and each other, and bounds against
-// the host's floats.
+// Each function on each scalar: derivatives against differences, bounds against the host's floats.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -11,9 +10,9 @@
 #include "harness/numbers/autodiff/dual.hpp"
 #include "harness/numbers/autodiff/tape.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 double uniform(SplitMix64& random, double low, double high) {
     return low + (high - low) * static_cast<double>(random.below(1 << 24)) * 0x1p-24;
@@ -127,5 +126,3 @@ TEST_CASE("the tape's gradient of a composite function is the dual numbers'") {
         }
     }
 }
-
-}  // namespace gradverify

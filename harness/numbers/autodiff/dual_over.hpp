@@ -6,8 +6,7 @@
 //
 // A tangent's bound is that of a gradient in tape.hpp, forwards: the sum M of the magnitudes of all
 // paths to it, their error E and the longest chain K of roundings, so that a kernel may sum and
-// factor in any order, such as x_hat t with t less its mean, or not. Long recurrences have no limit
-// of K here.
+// factor in any order, such as x_hat t with t less its mean, or not. K has no limit here.
 //
 // Values decide all branches, as they do without tangents, and S counts comparisons. Where a
 // maximum, a minimum or |x| has a kink, either side's tangent is right. A plain constant has no
@@ -130,8 +129,7 @@ inline TangentOf<Dual> tangent_of_larger(const Dual& a, const Dual& b, const Tan
         return TangentOf<Dual>(Dual(NAN, NAN));
     return a < b ? of_b : of_a;
 }
-/// Where rounding may turn the comparison, or at a tie, any tangent between the two is in the
-/// bound.
+/// Where rounding may turn the comparison, or at a tie, the bound has any tangent between the two.
 inline TangentOf<Traced> tangent_of_larger(const Traced& a, const Traced& b,
                                            const TangentOf<Traced>& of_a,
                                            const TangentOf<Traced>& of_b) {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <functional>
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 using Moving = DualOver<Dual>;
 using Recorded = DualOver<Traced>;
@@ -114,5 +114,3 @@ TEST_CASE("comparisons are those of the values, and counted once") {
     CHECK(Recorded(1.0) < Recorded(2.0));
     CHECK(decisions.made().ties == 1);
 }
-
-}  // namespace gradverify

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 using Pair = std::pair<double, double>;
 Pair parts(const Dual& x) { return {x.value(), x.tangent()}; }
@@ -155,5 +155,3 @@ TEST_CASE("a power has a derivative by its base and one by its exponent") {
     // A whole constant exponent takes a negative base, which has no logarithm.
     CHECK(parts(pow(Dual(-2.0, 1.0), Dual(3.0))) == Pair(-8.0, 12.0));
 }
-
-}  // namespace gradverify

@@ -10,9 +10,9 @@
 #include "harness/numbers/autodiff/dual.hpp"
 #include "harness/numbers/bounded_functions.hpp"
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 constexpr auto off = &Bounded::within;
 
@@ -274,5 +274,3 @@ TEST_CASE("the sigmoid's derivative may be y (1 - y), of a y that was rounded") 
         CHECK(exact.error() < 2e-6);
     }
 }
-
-}  // namespace gradverify

@@ -10,7 +10,7 @@
 #include "harness/base/random.hpp"
 #include "harness/numbers/autodiff/tape.hpp"
 
-namespace gradverify {
+using namespace gradverify;
 
 /// From `least` to 1.
 static float number(SplitMix64& random, double least) {
@@ -103,5 +103,3 @@ TEST_CASE("the roundings of a long sum are counted once, before a factor and beh
     CHECK(bound.error() >= 2000 * 0x1p-24 * 3000.0);
     CHECK(bound.error() <= 2010 * 0x1p-24 * 3000.0);
 }
-
-}  // namespace gradverify

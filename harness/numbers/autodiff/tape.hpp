@@ -4,9 +4,8 @@
 // sweep backwards over the record then gives all gradients (reverse mode).
 //
 // The bound holds for any kernel that sums the products of local derivatives over all paths from an
-// output to the input, summed and factored in any order. The sweep carries the sum A of the paths,
-// the sum M of their magnitudes, the error E from the local derivatives' errors, and the longest
-// chain K of roundings:
+// output to the input, in any order and factoring. The sweep carries the sum A of the paths, the
+// sum M of their magnitudes, the error E of the derivatives, and the longest chain K of roundings:
 //
 //   link with derivative p +- e:   A p,  M (|p| + e),  E (|p| + e) + M e,  K + 1 unless p is +-1
 //   n links into one value:        sums of A, M, E;  largest K, plus n - 1 additions

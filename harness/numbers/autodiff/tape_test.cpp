@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-namespace gradverify {
-
 namespace {
+
+using namespace gradverify;
 
 // gamma(1) = 1/3, gamma(2) = 1.
 const Rounding coarse{.unit_roundoff = 0.25, .smallest_normal = 0.5};
@@ -162,8 +162,7 @@ TEST_CASE("where zero meets a factor that may be infinite, kernels' product may 
     CHECK(has_bound(x * constant(7.0) * constant(0.125) * constant(4.0), 1.0));
     CHECK_FALSE(has_bound(x * constant(0.0) * constant(9.0), 1.0));
     CHECK(has_bound(x * constant(0.0) * constant(7.0), 1.0));
-    // What reaches a zero: an overflow further on, a cotangent, paths that add up with their
-    // errors.
+    // What reaches a zero: an overflow further on, a cotangent, paths that add up with errors.
     const Traced none = x * constant(0.0);
     CHECK_FALSE(has_bound(none * constant(0.125) * constant(9.0), 1.0));
     CHECK(has_bound(none, 8.0));
@@ -376,5 +375,3 @@ TEST_CASE("what a cut loses of a factor's smallest digits grows with the other f
     check(gradient(tape, x, constant(9.0) * x, 9.0), 81.0, both + 0.5 * 18.0 + 0.5,
           81.0 + both + 0.5 * 18.0 + 0.5, 1.0);
 }
-
-}  // namespace gradverify
