@@ -95,7 +95,7 @@ TEST_CASE("the failure of the lowest index decides, whatever the order of the fi
         const RowRecord record = first(merge(files));
         CHECK(record.verdict == Verdict::failed);
         CHECK(record.found_at == 7);
-        CHECK(record.failure.at("problem") == "in=3");
+        CHECK(record.failing_problem() == "in=3");
         CHECK(record.cases == 41);
     }
 }
@@ -212,7 +212,7 @@ TEST_CASE("of two runs what nobody knows is told, a failure before an error") {
     for (const bool turned : {false, true}) {
         const RowResult new_one = found_at(500, "in=9");
         const RowRecord worst = turned ? merged(new_one, known) : merged(known, new_one);
-        CHECK(worst.of_failure("problem") == "in=9");
+        CHECK(worst.failing_problem() == "in=9");
         CHECK_FALSE(worst.known);
         const RowRecord failed = turned ? merged(new_one, errored) : merged(errored, new_one);
         CHECK(failed.verdict == Verdict::failed);

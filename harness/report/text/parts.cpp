@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "harness/base/json_fields.hpp"
 #include "harness/base/text.hpp"
-#include "harness/report/files/json_numbers.hpp"
 
 namespace gradverify {
 
@@ -111,14 +111,6 @@ void take_rank(RowRecord& record, PairsByRank& reach, const ordered_json& object
         reach.emplace(rank, LevelPairs(factors, parse_words(object["within_reach"])));
 }
 
-/// What was met is held against what is within reach by the places of factors and levels.
-void require_one_kernel(const RowRecord& record) {
-    if (!record.within_reach) return;
-    for (const auto& [rank, met] : record.coverage.ranks())
-        if (const auto reach = record.within_reach->find(rank); reach != record.within_reach->end())
-            LevelPairs(met.pairs()).add(reach->second);  // throws
-}
-
 }  // namespace
 
 ordered_json json_of_parts(const RowRecord& record) {
@@ -155,30 +147,6 @@ void take_parts(RowRecord& record, const ordered_json& parts) {
     PairsByRank reach;
     for (const ordered_json& of : parts.at("ranks")) take_rank(record, reach, of);
     if (!reach.empty()) record.within_reach = std::make_shared<const PairsByRank>(std::move(reach));
-}
-
-void add_parts(RowRecord& sum, const RowRecord& other) {
-    // A part that was not cut ran all that it was to run.
-    const auto asked = [](const RowRecord& part) { return std::max(part.cut_of, part.cases); };
-    if (sum.cut_of + other.cut_of > 0) sum.cut_of = asked(sum) + asked(other);
-    sum.cut_short |= other.cut_short;
-    sum.cases += other.cases;
-    sum.thin_of = std::max(sum.thin_of, other.thin_of);
-    if (sum.cases >= sum.thin_of) sum.thin_of = 0;
-    sum.passed += other.passed;
-    sum.refused += other.refused;
-    sum.seconds += other.seconds;
-    for (const auto& [reason, count] : other.skips) sum.skips[reason] += count;
-    sum.error_over_bound.add(other.error_over_bound);
-    sum.multiply_adds.add(other.multiply_adds);
-    sum.sensitivity.add(other.sensitivity);
-    sum.coverage.add(other.coverage);
-    if (!sum.within_reach) sum.within_reach = other.within_reach;
-    require_one_kernel(sum);
-    for (const std::string& problem : other.left_out)
-        if (std::ranges::find(sum.left_out, problem) == sum.left_out.end())
-            sum.left_out.push_back(problem);
-    if (sum.conditions.empty()) sum.conditions = other.conditions;
 }
 
 }  // namespace gradverify

@@ -12,8 +12,4 @@ ordered_json json_of_parts(const RowRecord& record);
 /// **Errors** ordered_json::exception or std::invalid_argument.
 void take_parts(RowRecord& record, const ordered_json& parts);
 
-/// The parts of both together; counts of cases, skips and time, too.
-/// **Errors** std::invalid_argument where they are not of one row.
-void add_parts(RowRecord& sum, const RowRecord& other);
-
 }  // namespace gradverify
