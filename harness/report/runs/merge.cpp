@@ -13,7 +13,6 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
-#include "harness/report/text/parts.hpp"
 #include "harness/run/result.hpp"
 
 namespace gradverify {
