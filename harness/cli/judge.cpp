@@ -154,7 +154,7 @@ ordered_json object_of(const Run& run) {
     return object;
 }
 
-int judge(const Suite& suite, const JudgeArguments& arguments) {
+int judge(const Suite& suite, const RunArguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
     const Times times(parse_duration(arguments.time));
     const Alarm alarm(times.all - times.to_print);
@@ -198,7 +198,7 @@ int judge(const Suite& suite, const JudgeArguments& arguments) {
 
 }  // namespace
 
-int run_judge(const Suite& suite, const JudgeArguments& arguments) {
+int run_judge(const Suite& suite, const RunArguments& arguments) {
     const InterruptScope interrupts;
     const int code = judge(suite, arguments);
     return interrupt_signal() != 0 ? 128 + interrupt_signal() : code;
