@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a struct as a JSON object and reads it again, by one list of its fields:
 //
-//   template <class Self, class Visit>
-//   static void fields(Self& self, Visit& visit) {
+//   static void fields(auto& self, auto& visit) {
 //       visit.needed("kernel", self.kernel);    // always written, and refused where it is missing
 //       visit.always("passed", self.passed);    // always written
 //       visit("refused", self.refused);         // written unless it is empty, zero or false

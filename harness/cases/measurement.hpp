@@ -66,8 +66,7 @@ struct Timing {
     bool not_served = false, is_refusal = false, device_lost = false;  ///< as of RunStatus
     std::vector<TensorView> tensors{};  ///< as the launcher gets them
 
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
+    static void fields(auto& self, auto& visit) {
         visit.needed("samples", self.samples);
         visit.needed("calls_per_sample", self.calls_per_sample);
         visit.needed("copies", self.copies);
@@ -80,8 +79,7 @@ struct ArithmeticCeiling {
     std::string name;  ///< `f32 fma`
     double flops = 0.0;
 
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
+    static void fields(auto& self, auto& visit) {
         visit.needed("name", self.name);
         visit.needed("flops", self.flops);
     }
@@ -97,8 +95,7 @@ struct Ceilings {
     /// Null when it was not measured.
     const ArithmeticCeiling* find(const std::string& name) const;
 
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
+    static void fields(auto& self, auto& visit) {
         visit.needed("device_name", self.device_name);
         visit.needed("cache_bytes", self.cache_bytes);
         visit.needed("copy_bytes_per_second", self.copy_bytes_per_second);

@@ -30,8 +30,7 @@ struct WrongElement {
     std::optional<DType> dtype{};  ///< of the tensor; nothing for an inner product
 
     /// As JSON names them, to the driver and in result files; see json_fields.hpp.
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
+    static void fields(auto& self, auto& visit) {
         visit.needed("tensor", self.tensor);
         visit.always("index", self.index);
         visit.needed("got", self.got);
@@ -52,8 +51,7 @@ struct WrongMap {
     /// Per element as well; empty where there are too many to be told.
     std::vector<double> got{}, want{};
 
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
+    static void fields(auto& self, auto& visit) {
         visit.needed("tensor", self.tensor);
         visit.needed("sizes", self.sizes);
         visit.whole("wrong", self.wrong);
@@ -72,8 +70,7 @@ struct GivenNumbers {
     std::int64_t total = 0;
     bool operator==(const GivenNumbers&) const = default;
 
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
+    static void fields(auto& self, auto& visit) {
         visit.needed("tensor", self.tensor);
         visit.needed("first", self.first);
         visit.whole("elements", self.total);
@@ -87,8 +84,7 @@ struct Imprecision {
     std::int64_t elements = 0;
     double largest = 0.0;  ///< magnitude in the tensor
 
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
+    static void fields(auto& self, auto& visit) {
         visit.needed("worst", self.worst);
         visit.whole("elements", self.elements);
         visit.needed("largest", self.largest);
@@ -108,8 +104,7 @@ struct Sensitivity {
     double least_ulps = 0.0;   ///< of the element with the tightest bound
     double median_ulps = 0.0;  ///< of the median element
 
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
+    static void fields(auto& self, auto& visit) {
         visit.needed("least", self.least_ulps);
         visit.needed("median", self.median_ulps);
     }
@@ -141,8 +136,7 @@ struct Outcome {
     std::variant<std::monostate, Timing, Ceilings> measured;  ///< for a request of `bench`
     Discovery discovery = Discovery::answered;  ///< the driver's note; does not travel
 
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
+    static void fields(auto& self, auto& visit) {
         visit.one_of("verdict", self.verdict, all_verdicts,
                      [](Verdict one) { return name_of(one); });
         visit("message", self.message);

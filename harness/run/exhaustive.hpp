@@ -40,13 +40,11 @@ struct ExhaustiveCover {
 
     /// `all 12,345 problems up to distance 7`
     std::string print() const;
-    /// Adds another shard's. Shards may have got unequally far: all of them have every problem up
-    /// to the least distance.
+    /// Adds another shard's, which may have got farther: to the least distance they have all.
     void add(const ExhaustiveCover& other);
     bool operator==(const ExhaustiveCover&) const = default;
 
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
+    static void fields(auto& self, auto& visit) {
         visit.needed("problems", self.problems);
         visit.needed("compared", self.compared);
         visit.whole("distance", self.distance);

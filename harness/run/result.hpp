@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a row came to: its verdict, its counts, and what its cases showed. Reports read this, and
-// nothing else of a run.
+// What a row came to: verdict, counts, and what its cases showed. Of a run, reports read this
+// alone.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +50,7 @@ struct ImpreciseCases {
 
     void add(const ImpreciseCases& other);
 
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
+    static void fields(auto& self, auto& visit) {
         visit.needed("cases", self.cases);
         visit.needed("case", self.worst_case);
         WrongElement::fields(self.worst, visit);
@@ -66,8 +65,7 @@ struct WrappingCases {
 
     void add(const WrappingCases& other) { cases += other.cases; }
 
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
+    static void fields(auto& self, auto& visit) {
         visit.needed("cases", self.cases);
         visit.needed("overflows", self.overflows);
     }

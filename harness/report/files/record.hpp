@@ -31,8 +31,7 @@ struct Failure {
 
     bool operator==(const Failure&) const = default;
 
-    template <class Self, class Visit>
-    static void fields(Self& self, Visit& visit) {
+    static void fields(auto& self, auto& visit) {
         visit("case", self.printed_case);
         visit("problem", self.problem);
         visit.always("minimal", self.is_minimal);
@@ -59,8 +58,7 @@ struct RowRecord : RowName, RowFindings {
     std::string file;  ///< where the kernel is registered
     int line = 0;
     std::optional<Failure> failure;
-    /// What a result file said of coverage and errors, where it told no parts; null: they are
-    /// above.
+    /// What a result file told of coverage and errors in place of its parts; null: they are above.
     ordered_json as_told;
     std::vector<std::string> conditions;  ///< of the kernel
 
