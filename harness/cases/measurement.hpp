@@ -65,11 +65,24 @@ struct Timing {
     bool outgrows_cache = false;
     bool not_served = false, is_refusal = false, device_lost = false;  ///< as of RunStatus
     std::vector<TensorView> tensors{};  ///< as the launcher gets them
+
+    static void fields(auto& self, auto& visit) {
+        visit.needed("samples", self.samples);
+        visit.needed("calls_per_sample", self.calls_per_sample);
+        visit.needed("copies", self.copies);
+        visit.needed("outgrows_cache", self.outgrows_cache);
+        visit.needed("tensors", self.tensors);
+    }
 };
 
 struct ArithmeticCeiling {
     std::string name;  ///< `f32 fma`
     double flops = 0.0;
+
+    static void fields(auto& self, auto& visit) {
+        visit.needed("name", self.name);
+        visit.needed("flops", self.flops);
+    }
 };
 
 /// What the device reaches with kernels that do nothing else.
@@ -81,6 +94,13 @@ struct Ceilings {
 
     /// Null when it was not measured.
     const ArithmeticCeiling* find(const std::string& name) const;
+
+    static void fields(auto& self, auto& visit) {
+        visit.needed("device_name", self.device_name);
+        visit.needed("cache_bytes", self.cache_bytes);
+        visit.needed("copy_bytes_per_second", self.copy_bytes_per_second);
+        visit.needed("arithmetic", self.arithmetic);
+    }
 };
 
 inline constexpr const char* ceiling_f32 = "f32 fma";

@@ -17,9 +17,10 @@ namespace gradverify {
 
 enum class Verdict { passed, failed, vacuous, skipped, errored };
 
+inline constexpr Verdict all_verdicts[] = {Verdict::passed, Verdict::failed, Verdict::vacuous,
+                                           Verdict::skipped, Verdict::errored};
+
 std::string_view name_of(Verdict verdict);
-/// **Errors** std::invalid_argument.
-Verdict verdict_named(const std::string& name);
 
 /// One element that is not what it should be.
 struct WrongElement {
@@ -27,6 +28,17 @@ struct WrongElement {
     std::vector<std::int64_t> index;
     double got = 0.0, want = 0.0, bound = 0.0;
     std::optional<DType> dtype{};  ///< of the tensor; nothing for an inner product
+
+    /// As JSON names them, to the driver and in result files; see json_fields.hpp.
+    static void fields(auto& self, auto& visit) {
+        visit.needed("tensor", self.tensor);
+        visit.always("index", self.index);
+        visit.needed("got", self.got);
+        visit.needed("want", self.want);
+        visit.needed("bound", self.bound);
+        visit.one_of("dtype", self.dtype, all_dtypes,
+                     [](DType one) { return traits_of(one).name; });
+    }
 };
 
 /// Where a tensor is wrong.
@@ -38,6 +50,16 @@ struct WrongMap {
     std::string marks;
     /// Per element as well; empty where there are too many to be told.
     std::vector<double> got{}, want{};
+
+    static void fields(auto& self, auto& visit) {
+        visit.needed("tensor", self.tensor);
+        visit.needed("sizes", self.sizes);
+        visit.whole("wrong", self.wrong);
+        visit.whole("total", self.total);
+        visit("marks", self.marks);
+        visit("got", self.got);
+        visit("want", self.want);
+    }
 };
 
 /// Whole numbers that an input of a failing case holds, such as offsets: they decide what a kernel
@@ -47,6 +69,12 @@ struct GivenNumbers {
     std::vector<std::int64_t> first;  ///< as many as a reader takes in
     std::int64_t total = 0;
     bool operator==(const GivenNumbers&) const = default;
+
+    static void fields(auto& self, auto& visit) {
+        visit.needed("tensor", self.tensor);
+        visit.needed("first", self.first);
+        visit.whole("elements", self.total);
+    }
 };
 
 /// Elements further off than the operator's formula may be, and within any reasonable one's bound.
@@ -54,6 +82,12 @@ struct Imprecision {
     WrongElement worst;
     std::int64_t elements = 0;
     double largest = 0.0;  ///< magnitude in the tensor
+
+    static void fields(auto& self, auto& visit) {
+        visit.needed("worst", self.worst);
+        visit.whole("elements", self.elements);
+        visit.needed("largest", self.largest);
+    }
 };
 
 /// How the driver came to an outcome.
@@ -68,6 +102,11 @@ enum class Discovery {
 struct Sensitivity {
     double least_ulps = 0.0;   ///< of the element with the tightest bound
     double median_ulps = 0.0;  ///< of the median element
+
+    static void fields(auto& self, auto& visit) {
+        visit.needed("least", self.least_ulps);
+        visit.needed("median", self.median_ulps);
+    }
 };
 
 /// What running one case came to.
@@ -95,6 +134,22 @@ struct Outcome {
     double seconds_cpu = 0.0;                                 ///< processor time of the whole case
     std::variant<std::monostate, Timing, Ceilings> measured;  ///< for a request of `bench`
     Discovery discovery = Discovery::answered;  ///< the driver's note; does not travel
+
+    static void fields(auto& self, auto& visit) {
+        visit.one_of("verdict", self.verdict, all_verdicts,
+                     [](Verdict one) { return name_of(one); });
+        visit("message", self.message);
+        visit("refusal", self.is_refusal);
+        visit("two_calls", self.is_of_two_calls);
+        visit("worst", self.worst);
+        visit("maps", self.maps);
+        visit("given", self.given);
+        visit("error_over_bound", self.error_over_bound);
+        visit("ulps", self.sensitivity);
+        visit("imprecision", self.imprecision);
+        visit("overflows", self.overflows);
+        visit("contiguous_alone", self.contiguous_alone);
+    }
 
     static Outcome passed() { return {.verdict = Verdict::passed}; }
     static Outcome failed(std::string text) {

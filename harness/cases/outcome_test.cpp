@@ -82,11 +82,11 @@ TEST_CASE("every part of an outcome travels") {
     CHECK(
         in.to_json() ==
         R"({"verdict":"skipped","message":"too large","refusal":true,)"
-        R"("worst":[{"tensor":"dw","index":[1,2],"numbers":[0.1,"-inf",0.3333333333333333],"dtype":5},)"
-        R"({"tensor":"y","index":[],"numbers":[1.0,2.0,0.0]}],)"
+        R"("worst":[{"tensor":"dw","index":[1,2],"got":0.1,"want":"-inf","bound":0.3333333333333333,"dtype":"bf16"},)"
+        R"({"tensor":"y","index":[],"got":1.0,"want":2.0,"bound":0.0}],)"
         R"("maps":[{"tensor":"dw","sizes":[2,3],"wrong":1,"total":6,"marks":"#....."}],)"
-        R"("given":[{"tensor":"offsets","first":[0,-1],"total":3}],)"
-        R"("error_over_bound":0.25,"ulps":[0.5,"inf"],"overflows":"int overflow",)"
+        R"("given":[{"tensor":"offsets","first":[0,-1],"elements":3}],)"
+        R"("error_over_bound":0.25,"ulps":{"least":0.5,"median":"inf"},"overflows":"int overflow",)"
         R"("work":["nan",0.1,1e-09,3.0,0.25]})");
     const Outcome out = Outcome::from_json(in.to_json());
     CHECK(out.to_json() == in.to_json());
@@ -153,8 +153,8 @@ TEST_CASE("what is no outcome is refused") {
          R"({"verdict":"passed","error_over_bound":"big","work":[0,0,0,0,0]})",
          R"({"verdict":"failed","worst":[{"tensor":"x"}],"work":[0,0,0,0,0]})",
          R"({"verdict":"failed","message":7,"work":[0,0,0,0,0]})",
-         R"({"verdict":"failed","worst":[{"tensor":"x","index":[1e300],"numbers":[0,0,0]}],"work":[0,0,0,0,0]})",
-         R"({"verdict":"failed","worst":[{"tensor":"x","index":[],"numbers":[0,0,0],"dtype":99}],"work":[0,0,0,0,0]})",
+         R"({"verdict":"failed","worst":[{"tensor":"x","index":[1e300],"got":0,"want":0,"bound":0}],"work":[0,0,0,0,0]})",
+         R"({"verdict":"failed","worst":[{"tensor":"x","index":[],"got":0,"want":0,"bound":0,"dtype":99}],"work":[0,0,0,0,0]})",
          R"({"verdict":"passed","timing":{"samples":[],"calls_per_sample":1,"copies":1,"outgrows_cache":true,"tensors":[{"dtype":0,"rank":7,"sizes":[1,1,1,1,1,1],"strides":[1,1,1,1,1,1]}]},"work":[0,0,0,0,0]})",
          R"({"verdict":"passed","work":[0,0,0,0,0]} {"verdict":"passed","work":[0,0,0,0,0]})"})
         CHECK_MESSAGE(refusal([&] { Outcome::from_json(line); }).starts_with("outcome: "), line);

@@ -120,8 +120,7 @@ std::vector<Problem> read_problems(const CheckArguments& arguments, const std::v
     return problems;
 }
 
-/// The problems of recorded tensors, for each selected operator that they fit, and says what is
-/// taken from them.
+/// The problems of recorded tensors, for each operator that they fit; says what is taken from them.
 std::vector<Problem> problems_of_data(const CheckArguments& arguments,
                                       const std::vector<Row>& rows) {
     if (arguments.problems.size() > 1 || !arguments.problems_file.empty())

@@ -59,9 +59,7 @@ std::string accepted_by(const CLI::App& app) {
         for (const CLI::Option* option : verb->get_options()) words.push_back(option->get_name());
         return verb->get_name() + " accepts " + joined(words);
     }
-    for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
-        if (!verb->get_group().empty()) words.push_back(verb->get_name());
-    return "there are the commands " + joined(words);
+    return "there are the commands " + joined(verb_names(app));
 }
 
 /// `; did you mean --jobs?`, of words that no option has.
@@ -97,7 +95,7 @@ struct CommandLine {
     std::vector<std::string> list_filters;
     std::string list_problem;
     CheckArguments check_arguments;
-    JudgeArguments judge_arguments;
+    RunArguments judge_arguments{.filters = {}, .time = "20s", .seed = {}};
     ReproArguments repro_arguments;
     NewArguments new_arguments;
     ReportArguments report_arguments;
@@ -170,7 +168,7 @@ struct CommandLine {
     }
 
     void add_judge_options() {
-        JudgeArguments& a = judge_arguments;
+        RunArguments& a = judge_arguments;
         judge->add_option("FILTER", a.filters, "kernels to judge; all if none");
         judge->add_option("--time", a.time, "all of it ends by then: 20s (default), 5m, 2h");
         judge->add_option("--device", a.device, "cpu, cuda, auto (cuda if it answers), or all");
@@ -324,9 +322,8 @@ struct CommandLine {
 };
 
 /// CLI11 would only say that a command is required.
-void require_known_verb(int argc, char** argv) {
-    const std::vector<std::string> verbs{"list",   "check", "judge",      "repro", "new",
-                                         "report", "bench", "completion", "man"};
+void require_known_verb(const CLI::App& app, int argc, char** argv) {
+    const std::vector<std::string> verbs = verb_names(app);
     if (argc < 2 || argv[1][0] == '-' || std::string_view(argv[1]) == "worker") return;
     if (std::ranges::find(verbs, argv[1]) == verbs.end())
         throw UsageError(fmt::format("there is no command '{}'; there are {}{}", argv[1],
@@ -382,7 +379,7 @@ int gradverify_main(int argc, char** argv, const Suite& suite) {
     try {
         const CommandWords words({argv + std::min(argc, 1), argv + argc});
         if (!words.files.files.empty()) become_program_over(words, argv[0]);
-        require_known_verb(argc, argv);
+        require_known_verb(line.app, argc, argv);
         line.app.parse(argc, argv);
         const int code = run_verb(line, suite, argv);
         if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)

@@ -12,13 +12,12 @@
 #include <random>
 #include <thread>
 
-#include "harness/base/checked_json.hpp"
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
+#include "harness/base/json_fields.hpp"
 #include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
 #include "harness/cli/verbs.hpp"
-#include "harness/report/files/json_numbers.hpp"
 #include "harness/report/files/record.hpp"
 #include "harness/report/text/summary.hpp"
 #include "harness/run/check_rows.hpp"
@@ -67,11 +66,17 @@ ordered_json object_of_failure(const RowRecord& record, const std::string& progr
                         {"verdict", name_of(record.verdict)},
                         {"message", record.message}};
     if (!record.file.empty()) object["source"] = fmt::format("{}:{}", record.file, record.line);
-    if (!record.failure.is_object()) return object;
-    for (const char* field :
-         {"case", "problem", "minimal", "minimality", "rule", "values", "witnesses"})
-        if (record.failure.contains(field)) object[field] = record.failure[field];
-    object["replay"] = program + " repro " + shell_quoted(record.of_failure("case"));
+    if (!record.failure) return object;
+    const Failure& failure = *record.failure;
+    FieldWriter visit(object);
+    visit("case", failure.printed_case);
+    visit("problem", failure.problem);
+    visit.always("minimal", failure.is_minimal);
+    visit("minimality", failure.minimality);
+    visit("rule", failure.rule);
+    visit("values", failure.values);
+    visit("witnesses", failure.witnesses);
+    object["replay"] = program + " repro " + shell_quoted(failure.printed_case);
     return object;
 }
 
@@ -149,7 +154,7 @@ ordered_json object_of(const Run& run) {
     return object;
 }
 
-int judge(const Suite& suite, const JudgeArguments& arguments) {
+int judge(const Suite& suite, const RunArguments& arguments) {
     const auto start = std::chrono::steady_clock::now();
     const Times times(parse_duration(arguments.time));
     const Alarm alarm(times.all - times.to_print);
@@ -193,7 +198,7 @@ int judge(const Suite& suite, const JudgeArguments& arguments) {
 
 }  // namespace
 
-int run_judge(const Suite& suite, const JudgeArguments& arguments) {
+int run_judge(const Suite& suite, const RunArguments& arguments) {
     const InterruptScope interrupts;
     const int code = judge(suite, arguments);
     return interrupt_signal() != 0 ? 128 + interrupt_signal() : code;

@@ -53,11 +53,10 @@ void add_bench(const std::string& path, std::vector<ordered_json>& lines) {
 void print_failures(const std::vector<RowRecord>& records) {
     std::set<std::pair<std::string, std::string>> told;  // kernels and problems
     for (const RowRecord& record : records) {
-        const std::string text = record.of_failure("report");
-        if (text.empty() || record.known) continue;
-        const std::string problem = record.of_failure("problem");
+        if (!record.failure || record.failure->report.empty() || record.known) continue;
+        const std::string& problem = record.failure->problem;
         if (told.insert({record.kernel_on_device(), problem}).second)
-            say("\n" + text);
+            say("\n" + record.failure->report);
         else
             say(wrapped(fmt::format("  also       {} of {}, at {}: {}", record.property,
                                     record.kernel_on_device(), problem, record.message),

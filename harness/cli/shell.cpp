@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
 
 namespace gradverify {
@@ -75,19 +76,22 @@ std::string roff(std::string_view text) {
 
 }  // namespace
 
+std::vector<std::string> verb_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* verb : verbs_of(app)) names.push_back(verb->get_name());
+    return names;
+}
+
 std::string completion_of(const CLI::App& app, const std::string& shell,
                           const std::vector<const Property*>& properties) {
     if (shell != "bash") throw UsageError("there are completions for bash, not for " + shell);
-    std::vector<std::string> verbs, names;
     std::string options;
-    for (const CLI::App* verb : verbs_of(app)) {
-        verbs.push_back(verb->get_name());
+    for (const CLI::App* verb : verbs_of(app))
         options +=
             fmt::format("            {}) words='{}' ;;\n", verb->get_name(), options_of(*verb));
-    }
-    for (const Property* property : properties) names.emplace_back(property->name);
-    return fmt::format(bash_script, fmt::arg("verbs", fmt::join(verbs, " ")),
-                       fmt::arg("properties", fmt::join(names, " ")), fmt::arg("options", options));
+    return fmt::format(bash_script, fmt::arg("verbs", joined(verb_names(app), " ")),
+                       fmt::arg("properties", joined(names_of(properties), " ")),
+                       fmt::arg("options", options));
 }
 
 std::string man_page_of(const CLI::App& app) {

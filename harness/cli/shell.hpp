@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how shells complete the command line, and what its man page says: both from the options
-// as they are defined.
+// Decides how shells complete the command line, and what its man page says, from its options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,6 +9,9 @@
 #include "harness/cases/property.hpp"
 
 namespace gradverify {
+
+/// The commands that a person gives.
+std::vector<std::string> verb_names(const CLI::App& app);
 
 /// A script for `bash` that completes verbs, options, kernels, operators, properties and devices.
 /// **Errors** UsageError for another shell.

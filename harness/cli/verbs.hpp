@@ -21,19 +21,23 @@ struct ResultOptions {
     std::optional<bool> github{};  ///< nothing: as the environment says
 };
 
-struct CheckArguments {
+/// What `judge` is told, and `check` beside other words.
+struct RunArguments {
     std::vector<std::string> filters;
-    std::optional<std::int64_t> cases;
     std::string time;
-    std::int64_t at_least = 0;
-    std::optional<std::uint64_t> seed;
     std::string device = "auto";
     std::string property = "*";
+    std::optional<std::uint64_t> seed;
+    int jobs = 0;  ///< 0: one for each core
+};
+
+struct CheckArguments : RunArguments {
+    std::optional<std::int64_t> cases;
+    std::int64_t at_least = 0;
     bool is_strict = false;
     std::vector<std::string> problems;
     std::string problems_file;
     std::vector<std::string> data_files;
-    int jobs = 0;  ///< 0: one for each core
     std::string shard;
     std::string exhaustive;  ///< a distance, "far" for none given; empty: without
     std::string baseline;
@@ -54,15 +58,6 @@ struct ReproArguments {
     std::string export_folder, export_python;
 };
 
-struct JudgeArguments {
-    std::vector<std::string> filters;
-    std::string time = "20s";
-    std::string device = "auto";
-    std::string property = "*";
-    std::optional<std::uint64_t> seed;
-    int jobs = 0;  ///< 0: one for each core
-};
-
 struct ReportArguments {
     std::vector<std::string> files;
     std::vector<std::string> before;  ///< files of an earlier run
@@ -79,7 +74,7 @@ struct NewArguments {
 int run_list(const Suite& suite, const std::vector<std::string>& filters,
              const std::string& problem);
 int run_check(const Suite& suite, const CheckArguments& arguments);
-int run_judge(const Suite& suite, const JudgeArguments& arguments);
+int run_judge(const Suite& suite, const RunArguments& arguments);
 int run_new(const NewArguments& arguments);
 int run_report(const Suite& suite, const ReportArguments& arguments);
 int run_repro(const Suite& suite, const ReproArguments& arguments);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the cases that rows will run next beside the driver, which has enough to do to keep many
-// workers busy.
+// Draws the cases that rows will run next beside the driver, whom many workers keep busy.
 #pragma once
 
 #include <condition_variable>
@@ -29,8 +28,7 @@ class DrawAhead {
     };
     using Draw = std::function<Drawn(std::size_t row, std::int64_t index)>;
 
-    /// `draw` is called by several threads at once, and by the caller's; without threads by that
-    /// alone.
+    /// `draw` is called by several threads at once, the caller's among them.
     DrawAhead(Draw draw, std::size_t rows, int threads);
     ~DrawAhead() { stop(); }
     DrawAhead(const DrawAhead&) = delete;

@@ -69,7 +69,8 @@ void ExhaustiveWalk::answered(std::int64_t index, Verdict verdict) {
 }
 
 ExhaustiveCover ExhaustiveWalk::cover() const {
-    ExhaustiveCover cover{.gave_up = gave_up_, .shards = limits_.shard.count};
+    const std::int64_t shards = limits_.shard.count;
+    ExhaustiveCover cover{.gave_up = gave_up_, .shards = shards > 1 ? shards : 0};
     bool all_so_far = true;
     cover.distance = is_all_ && !rings_.empty() ? rings_.rbegin()->first : reached_ - 1;
     for (const auto& [distance, ring] : rings_) {
@@ -84,6 +85,18 @@ ExhaustiveCover ExhaustiveWalk::cover() const {
     if (cover.problems == cover.beyond) cover.distance = -1;
     cover.is_all = is_all_ && all_so_far;
     return cover;
+}
+
+void ExhaustiveCover::add(const ExhaustiveCover& other) {
+    if (problems == 0)
+        *this = other;
+    else if (other.problems > 0)
+        *this = {.problems = problems + other.problems,
+                 .compared = compared + other.compared,
+                 .distance = std::min(distance, other.distance),
+                 .beyond = beyond + other.beyond,
+                 .is_all = is_all && other.is_all,
+                 .gave_up = gave_up || other.gave_up};
 }
 
 std::string ExhaustiveCover::print() const {

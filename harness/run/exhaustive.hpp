@@ -17,6 +17,7 @@ namespace gradverify {
 struct Shard {
     static constexpr std::int64_t most = 1'000'000;
     std::int64_t index = 0, count = 1;
+    bool operator==(const Shard&) const = default;
 };
 
 /// How far an exhaustive row goes, and which problems are its own.
@@ -35,11 +36,23 @@ struct ExhaustiveCover {
     std::int64_t beyond = 0;  ///< problems that are farther than that
     bool is_all = false;      ///< the kernel supports no other
     bool gave_up = false;     ///< the kernel's predicate left no further problem to be found
-    std::int64_t shards = 1;
+    std::int64_t shards = 0;  ///< in all, where there are several
 
     /// `all 12,345 problems up to distance 7`
     std::string print() const;
+    /// Adds another shard's, which may have got farther: to the least distance they have all.
+    void add(const ExhaustiveCover& other);
     bool operator==(const ExhaustiveCover&) const = default;
+
+    static void fields(auto& self, auto& visit) {
+        visit.needed("problems", self.problems);
+        visit.needed("compared", self.compared);
+        visit.whole("distance", self.distance);
+        visit.needed("beyond", self.beyond);
+        visit.needed("all", self.is_all);
+        visit("shards", self.shards);
+        visit("gave_up", self.gave_up);
+    }
 };
 
 /// Hands out the cases of a row and keeps the account of their answers.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "harness/run/bugs.hpp"
 #include "harness/run/shrink_in_workers.hpp"
 
 namespace gradverify {
@@ -26,6 +25,32 @@ double work_of(const Serving& serving) {
         return std::numeric_limits<double>::infinity();
     return serving.result.row.kernel->pass->multiply_adds(
         (serving.begun ? serving.begun->smallest : *found).problem);
+}
+
+bool is_of_one_kernel(const Row& a, const Row& b) {
+    return a.kernel == b.kernel && a.device == b.device;
+}
+
+/// Whether two failures have one problem or one line of the kernel's source.
+bool is_one_bug(const RowResult& a, const RowResult& b) {
+    const std::string line = source_line_in(a.message);
+    return is_of_one_kernel(a.row, b.row) &&
+           (a.failure->smallest.problem == b.failure->smallest.problem ||
+            (!line.empty() && source_line_in(b.message) == line));
+}
+
+/// Takes the first failure, and all that are one bug with it or with another that is.
+std::vector<const RowResult*> take_bug(std::vector<const RowResult*>& failures) {
+    std::vector<const RowResult*> bug{failures.front()};
+    failures.erase(failures.begin());
+    for (std::size_t i = 0; i < bug.size(); ++i) {
+        const auto same = std::stable_partition(
+            failures.begin(), failures.end(),
+            [&](const RowResult* other) { return !is_one_bug(*bug[i], *other); });
+        bug.insert(bug.end(), same, failures.end());
+        failures.erase(same, failures.end());
+    }
+    return bug;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a row came to: its verdict, its counts, and what its cases showed. Reports read this, and
-// nothing else of a run.
+// What a row came to: verdict, counts, and what its cases showed. Of a run, reports read this
+// alone.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "harness/cases/coverage.hpp"
@@ -18,17 +19,89 @@
 
 namespace gradverify {
 
+/// A row in words, which whoever reads a result file knows it by.
+struct RowName {
+    std::string kernel, property, device;
+
+    /// `conv.forward/naive, repeatable on cpu`
+    std::string name() const { return kernel + ", " + property + " on " + device; }
+    std::string kernel_on_device() const { return kernel + " on " + device; }
+    auto operator<=>(const RowName&) const = default;
+};
+
+/// What became of a row's cases.
+struct RowCounts {
+    std::int64_t cases = 0;                     ///< run to an outcome
+    std::int64_t passed = 0;                    ///< cases with a non-zero expected value
+    std::int64_t refused = 0;                   ///< cases whose problem the launcher did not take
+    std::int64_t cut_of = 0;                    ///< the cases it was to run, where time ran out
+    bool cut_short = false;                     ///< by time or a signal, before all its cases
+    std::int64_t thin_of = 0;                   ///< passed fewer than these, which it was due
+    std::map<std::string, std::int64_t> skips;  ///< how many cases were skipped, by reason
+    double seconds = 0.0;                       ///< in workers
+};
+
 /// Passed cases with elements that only another formula than the operator's explains.
 struct ImpreciseCases {
     std::int64_t cases = 0;
-    Case worst;
-    Imprecision found;  ///< in the worst
+    std::string worst_case;  ///< as it fails
+    WrongElement worst;      ///< in it
+    double largest = 0.0;    ///< magnitude in its tensor
+
+    void add(const ImpreciseCases& other);
+
+    static void fields(auto& self, auto& visit) {
+        visit.needed("cases", self.cases);
+        visit.needed("case", self.worst_case);
+        WrongElement::fields(self.worst, visit);
+        visit.needed("largest", self.largest);
+    }
 };
 
 /// Passed cases in which integers overflowed and came right by wrapping.
 struct WrappingCases {
     std::int64_t cases = 0;
     std::string overflows;  ///< in the first
+
+    void add(const WrappingCases& other) { cases += other.cases; }
+
+    static void fields(auto& self, auto& visit) {
+        visit.needed("cases", self.cases);
+        visit.needed("overflows", self.overflows);
+    }
+};
+
+/// Adds what there is of either.
+template <class T>
+void add_to(std::optional<T>& sum, const std::optional<std::type_identity_t<T>>& other) {
+    if (sum && other)
+        sum->add(*other);
+    else if (other)
+        sum = other;
+}
+
+/// What a row's passed cases showed, and what it covered.
+struct RowEvidence {
+    Distribution error_over_bound, multiply_adds;
+    SensitivityOfCases sensitivity;  ///< of comparisons within bounds
+    std::optional<ImpreciseCases> imprecise;
+    std::optional<WrappingCases> wrapping;
+    std::string contiguous_alone;  ///< as in Outcome, of any passed case
+    Coverage coverage;             ///< the problems that passed, or are empty
+    /// What the `coverage` of a passed row is held against.
+    std::shared_ptr<const PairsByRank> within_reach;
+    /// The user's problems that this kernel does not support, each with the reason.
+    std::vector<std::string> left_out;
+    std::optional<ExhaustiveCover> exhaustive;  ///< how far the row got, if every problem was asked
+};
+
+/// What a row came to.
+struct RowFindings : RowCounts, RowEvidence {
+    Verdict verdict = Verdict::vacuous;
+    std::string message;  ///< why, for everything but passed
+    bool known = false;   ///< it did not pass, and the user knows
+    /// The index of the case that failed or errored; negative for one of `known_cases`.
+    std::optional<std::int64_t> found_at;
 };
 
 /// A failing case as it was drawn.
@@ -37,36 +110,14 @@ struct FoundFailure {
     Outcome outcome;
 };
 
-struct RowResult {
+/// A row of this run.
+struct RowResult : RowFindings {
     Row row;
-    Verdict verdict = Verdict::vacuous;
-    /// Why, for everything but passed.
-    std::string message;
-    std::int64_t cases = 0;                     ///< run to an outcome
-    std::int64_t cut_of = 0;                    ///< the cases it was to run, where time ran out
-    bool cut_short = false;                     ///< by time or a signal, before all its cases
-    std::int64_t thin_of = 0;                   ///< passed fewer than these, which it was due
-    std::int64_t passed = 0;                    ///< cases with a non-zero expected value
-    std::int64_t refused = 0;                   ///< cases whose problem the launcher did not take
-    std::map<std::string, std::int64_t> skips;  ///< how many cases were skipped, by reason
-    std::optional<Shrunk> failure;              ///< for failed
-    std::optional<FoundFailure> found;          ///< the same before it was shrunk
-    /// The index of the case that failed or errored; negative for one of `known_cases`.
-    std::optional<std::int64_t> found_at;
-    Distribution error_over_bound, multiply_adds;  ///< of passed cases
-    SensitivityOfCases sensitivity;                ///< of comparisons within bounds
-    std::optional<ImpreciseCases> imprecise;       ///< of passed cases
-    std::optional<WrappingCases> wrapping;
-    std::string contiguous_alone;  ///< as in Outcome, of any passed case
-    Coverage coverage;             ///< the problems that passed, or are empty
-    /// What the `coverage` of a passed row is held against.
-    std::shared_ptr<const PairsByRank> within_reach{};
-    /// The user's problems that this kernel does not support, each with the reason.
-    std::vector<std::string> left_out;
-    std::optional<ExhaustiveCover> exhaustive;  ///< how far the row got, if every problem was asked
-    bool known = false;                         ///< it did not pass, and the user knows
-    bool may_hang = false;                      ///< a case had not ended when time was up
-    double seconds = 0.0;                       ///< in workers
+    std::optional<Shrunk> failure;      ///< for failed
+    std::optional<FoundFailure> found;  ///< the same before it was shrunk
+    bool may_hang = false;              ///< a case had not ended when time was up
+
+    RowName name() const { return {row.kernel->name, row.property_name(), row.device}; }
 };
 
 /// Why a row has no case in one shard, though it may have some in others.
@@ -79,9 +130,7 @@ struct VerdictAndReason {
     std::string reason;
 };
 
-/// `skips`: how many of the cases were skipped, by reason.
-VerdictAndReason verdict_of(std::int64_t cases, std::int64_t passed, std::int64_t refused,
-                            const std::map<std::string, std::int64_t>& skips);
+VerdictAndReason verdict_of(const RowCounts& counts);
 
 /// How far a run is.
 struct SignOfLife {

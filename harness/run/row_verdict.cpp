@@ -27,29 +27,19 @@ std::string most_common(const std::map<std::string, std::int64_t>& skips) {
     return std::ranges::max_element(skips, {}, by_count)->first;
 }
 
-/// How many times the bound of the operator's formula an element is off.
-double times_bound(const Imprecision& found) {
-    return std::abs(found.worst.got - found.worst.want) / found.worst.bound;
-}
-
-void note_imprecision(RowResult& result, const Case& drawn, const Imprecision& found) {
-    if (!result.imprecise) result.imprecise = {.cases = 0, .worst = drawn, .found = found};
-    ++result.imprecise->cases;
-    if (times_bound(found) <= times_bound(result.imprecise->found)) return;
-    result.imprecise->worst = drawn;
-    result.imprecise->found = found;
-}
-
-void note_overflows(RowResult& result, const std::string& overflows) {
-    if (overflows.empty()) return;
-    if (!result.wrapping) result.wrapping = {.cases = 0, .overflows = overflows};
-    ++result.wrapping->cases;
-}
-
 }  // namespace
 
-VerdictAndReason verdict_of(std::int64_t cases, std::int64_t passed, std::int64_t refused,
-                            const std::map<std::string, std::int64_t>& skips) {
+void ImpreciseCases::add(const ImpreciseCases& other) {
+    const std::int64_t both = cases + other.cases;
+    const auto times_bound = [](const WrongElement& element) {
+        return std::abs(element.got - element.want) / element.bound;
+    };
+    if (times_bound(other.worst) > times_bound(worst)) *this = other;
+    cases = both;
+}
+
+VerdictAndReason verdict_of(const RowCounts& counts) {
+    const auto& [cases, passed, refused, cut_of, cut_short, thin_of, skips, seconds] = counts;
     std::int64_t skipped = 0;
     for (const auto& [reason, count] : skips) skipped += count;
     if (is_mostly_refused(cases, refused))
@@ -64,7 +54,7 @@ VerdictAndReason verdict_of(std::int64_t cases, std::int64_t passed, std::int64_
 }
 
 void decide_verdict(RowResult& result) {
-    auto [verdict, reason] = verdict_of(result.cases, result.passed, result.refused, result.skips);
+    auto [verdict, reason] = verdict_of(result);
     // A case that comes to nothing but zeros may be the first, and the next ones not.
     if (verdict == Verdict::vacuous && result.cut_short && result.cases < telling_cases) {
         verdict = Verdict::skipped;
@@ -83,14 +73,19 @@ void decide_verdict(RowResult& result) {
 
 void note_passed(RowResult& result, const Case& drawn, const Outcome& outcome, bool draws_its_own) {
     ++result.passed;
-    note_overflows(result, outcome.overflows);
+    if (!outcome.overflows.empty())
+        add_to(result.wrapping, WrappingCases{.cases = 1, .overflows = outcome.overflows});
     if (result.contiguous_alone.empty()) result.contiguous_alone = outcome.contiguous_alone;
     if (draws_its_own) return;
     result.error_over_bound.add(outcome.error_over_bound);
     result.multiply_adds.add(outcome.multiply_adds);
     if (outcome.sensitivity) result.sensitivity.add(*outcome.sensitivity);
     result.coverage.add(*result.row.kernel, drawn.problem);
-    if (outcome.imprecision) note_imprecision(result, drawn, *outcome.imprecision);
+    if (!outcome.imprecision) return;
+    Case strict = drawn;
+    strict.setting.is_strict = true;
+    const auto& [worst, elements, largest] = *outcome.imprecision;
+    add_to(result.imprecise, ImpreciseCases{1, strict.print(), worst, largest});
 }
 
 }  // namespace gradverify

@@ -8,15 +8,12 @@ namespace {
 
 using namespace gradverify;
 
-struct Cases {
-    std::int64_t cases = 0, passed = 0, refused = 0;
-};
-
 using Skips = std::map<std::string, std::int64_t>;
 
 /// `verdict: message` of a row.
-std::string decided(const Cases& of, const Skips& skips = {}) {
-    const auto [verdict, reason] = verdict_of(of.cases, of.passed, of.refused, skips);
+std::string decided(RowCounts counts, const Skips& skips = {}) {
+    counts.skips = skips;
+    const auto [verdict, reason] = verdict_of(counts);
     return std::string(name_of(verdict)) + ": " + reason;
 }
 
@@ -41,7 +38,10 @@ TEST_CASE("a row that got no case has had no time, one that skipped all says why
 
 TEST_CASE("a row that time cut after a few cases of zeros is not vacuous") {
     const auto decided_of = [](std::int64_t cases, std::int64_t cut_of) {
-        RowResult result{.cases = cases, .cut_of = cut_of, .cut_short = cut_of > 0};
+        RowResult result;
+        result.cases = cases;
+        result.cut_of = cut_of;
+        result.cut_short = cut_of > 0;
         decide_verdict(result);
         return std::string(name_of(result.verdict)) + ": " + result.message;
     };

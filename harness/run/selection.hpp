@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which kernels, rows, problems, devices, workers and times the words of a command line
-// mean.
+// Decides which kernels, rows, problems, devices, workers and times a command line means.
 #pragma once
 
 #include <functional>

@@ -15,8 +15,8 @@ namespace gradverify {
 
 /// Where shrinking may begin and when it must end.
 struct ShrinkLimits {
-    /// Problems on which the kernel fails another property: tried first, as this failure often ends
-    /// there too.
+    /// Problems on which the kernel fails another property: tried first, since it often fails
+    /// alike.
     std::vector<Problem> known{};
     /// Problems whose failure was explained on the case's device, and is not explained again.
     std::vector<Problem> explained{};

@@ -14,8 +14,7 @@ class TimeBudget {
   public:
     using Clock = std::chrono::steady_clock;
 
-    /// Begins now; without seconds it never ends. `in_all`: with shrinking; else that may take a
-    /// quarter more.
+    /// Begins now; never ends without seconds. `in_all`: with shrinking (default: a quarter more).
     explicit TimeBudget(std::optional<double> seconds, std::optional<double> in_all = {})
         : seconds_(seconds), in_all_(in_all) {}
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver makes of the deaths of owners that were making a call. testing/worker.cpp has the
-// fake owner.
+// What the driver makes of owners that die in a call. testing/worker.cpp has the fake owner.
 #include "harness/workers/owner.hpp"
 
 #include <doctest/doctest.h>

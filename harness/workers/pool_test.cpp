@@ -44,6 +44,13 @@ WorkerPoolOptions impatient(double floor_seconds) {
     return with;
 }
 
+/// The device cpu has an owner.
+WorkerPoolOptions owned(int jobs) {
+    WorkerPoolOptions with = options(jobs);
+    with.owned_device = "cpu";
+    return with;
+}
+
 Work work_on(const std::string& device) {
     Work work = told("pass");
     work.device = device;
@@ -107,9 +114,7 @@ TEST_CASE("cases are spread over as many workers as a large machine has cores") 
 }
 
 TEST_CASE("what clients of an owner leave is done by a quarter of the jobs, beside all else") {
-    WorkerPoolOptions with = options(8);
-    with.owned_device = "cpu";
-    WorkerPool pool(with);
+    WorkerPool pool(owned(8));
     std::set<std::string> left, done_by_clients;
     std::vector<std::string> words(40, "use_device");
     words.insert(words.end(), 40, "pid");
@@ -121,9 +126,7 @@ TEST_CASE("what clients of an owner leave is done by a quarter of the jobs, besi
 }
 
 TEST_CASE("large cases that clients leave are done by one worker alone") {
-    WorkerPoolOptions with = options(16);
-    with.owned_device = "cpu";
-    WorkerPool pool(with);
+    WorkerPool pool(owned(16));
     std::set<std::string> pids;
     for (int i = 0; i < 20; ++i) {
         Work large = told("use_device");
@@ -136,9 +139,7 @@ TEST_CASE("large cases that clients leave are done by one worker alone") {
 
 TEST_CASE(
     "what clients leave does not keep them waiting, once they have left the first of its row") {
-    WorkerPoolOptions with = options(2);
-    with.owned_device = "cpu";
-    WorkerPool pool(with);
+    WorkerPool pool(owned(2));
     const Work slow = told("use_device_300");
     CHECK_FALSE(pool.is_left(slow.row()));
     pool.submit(0, slow);
@@ -149,7 +150,7 @@ TEST_CASE(
     CHECK(pool.is_left(slow.row()));
     CHECK(pool.rows_left() == 1);
     for (; pool.has_room_for_left() && given < 100; ++given) pool.submit(given, slow);
-    CHECK(given <= 2 + static_cast<std::int64_t>(with.depth));
+    CHECK(given <= 2 + static_cast<std::int64_t>(options().depth));
     CHECK(pool.has_room());
     CHECK_FALSE(pool.is_left(told("pid").row()));
     pool.submit(given, told("pid"));
@@ -160,9 +161,7 @@ TEST_CASE(
 }
 
 TEST_CASE("what fails for a client alone has not failed, and is left by clients from then on") {
-    WorkerPoolOptions with = options(2);
-    with.owned_device = "cpu";
-    WorkerPool pool(with);
+    WorkerPool pool(owned(2));
     const auto told_on = [](const char* word, const char* device) {
         Work work = told(word);
         work.device = device;
@@ -186,8 +185,7 @@ TEST_CASE("what fails for a client alone has not failed, and is left by clients 
 TEST_CASE("a kernel's first case on an owned device is run with a checked heap, by no client") {
     for (const std::int64_t strict_cases : {0, 200}) {
         CAPTURE(strict_cases);
-        WorkerPoolOptions with = options(2);
-        with.owned_device = "cpu";
+        WorkerPoolOptions with = owned(2);
         with.strict_cases = strict_cases;
         WorkerPool pool(with);
         const Kernel kernel;
@@ -380,9 +378,7 @@ TEST_CASE("cases longer than a pipe wait behind one that hangs without stopping 
 }
 
 TEST_CASE("a worker that lost its device after an answer is replaced at nobody's expense") {
-    WorkerPoolOptions owned = options(2);
-    owned.owned_device = "cpu";
-    for (const WorkerPoolOptions& with : {options(), owned}) {
+    for (const WorkerPoolOptions& with : {options(), owned(2)}) {
         CAPTURE(with.owned_device);
         WorkerPool pool(with);
         constexpr std::int64_t count = 40;

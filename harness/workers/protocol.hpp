@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what travels between a driver and its workers: requests and answers, each one line of
-// text.
+// Decides what travels between a driver and its workers: requests and answers, a line of text each.
 #pragma once
 
 #include <string>

@@ -35,16 +35,16 @@ bool is_wrong(const RowRecord& record) {
 std::string message_of(const RowRecord& record) {
     std::string text = fmt::format("{} on {}, {}: {}", record.kernel, record.device,
                                    record.property, record.message);
-    if (const std::string problem = record.of_failure("problem"); !problem.empty())
-        text += "; smallest problem " + problem;
-    for (const char* field : {"rule", "seen"})
-        if (const std::string more = record.of_failure(field); !more.empty()) text += "; " + more;
+    if (!record.failure) return text;
+    if (!record.failure->problem.empty()) text += "; smallest problem " + record.failure->problem;
+    for (const std::string& more : {record.failure->rule, record.failure->seen})
+        if (!more.empty()) text += "; " + more;
     return text;
 }
 
 std::string replay_of(const RowRecord& record) {
-    const std::string printed_case = record.of_failure("case");
-    return printed_case.empty() ? "" : "repro " + shell_quoted(printed_case);
+    const bool has_case = record.failure && !record.failure->printed_case.empty();
+    return has_case ? "repro " + shell_quoted(record.failure->printed_case) : "";
 }
 
 /// As GitHub's runner wants it; a property's value has more characters that mean something.
@@ -83,7 +83,7 @@ std::string github_annotations(const std::vector<RowRecord>& records) {
     std::set<std::pair<std::string, std::string>> told;  // kernels and problems
     for (const RowRecord& record : records) {
         if (!is_wrong(record)) continue;
-        const std::string problem = record.of_failure("problem");
+        const std::string problem = record.failing_problem();
         if (!problem.empty() && !told.insert({record.kernel_on_device(), problem}).second) continue;
         const Place place = place_of(record);
         const std::string replay = replay_of(record);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how failures are told to what shows them beside the source: GitHub's annotations, and
-// SARIF for everything else.
+// Decides how failures are told to what shows them beside the source: by GitHub or by SARIF.
 #pragma once
 
 #include <string>

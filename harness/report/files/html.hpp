@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how result lines become one HTML file that needs nothing else: a page that draws itself
-// from them.
+// Decides how result lines become one HTML file, a page that draws itself from them.
 #pragma once
 
 #include <string>

@@ -1,38 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/report/files/json.hpp"
 
-#include <array>
-#include <stdexcept>
+#include <fmt/format.h>
 
-#include "harness/base/version.hpp"
-#include "harness/report/files/json_numbers.hpp"
-#include "harness/report/text/parts.hpp"
+#include <array>
+#include <charconv>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "harness/base/json_fields.hpp"
+#include "harness/base/text.hpp"
 #include "harness/report/text/summary.hpp"
 
 namespace gradverify {
 
 namespace {
-
-ordered_json object_of(const ExhaustiveCover& cover) {
-    ordered_json object{{"problems", cover.problems},
-                        {"compared", cover.compared},
-                        {"distance", cover.distance},
-                        {"beyond", cover.beyond},
-                        {"all", cover.is_all}};
-    if (cover.shards > 1) object["shards"] = cover.shards;
-    if (cover.gave_up) object["gave_up"] = true;
-    return object;
-}
-
-ExhaustiveCover cover_from(const ordered_json& object) {
-    return {.problems = count_of(object.at("problems")),
-            .compared = count_of(object.at("compared")),
-            .distance = object.at("distance"),
-            .beyond = count_of(object.at("beyond")),
-            .is_all = object.at("all"),
-            .gave_up = object.value("gave_up", false),
-            .shards = object.value("shards", 1)};
-}
 
 /// A character for every two factors, 0 with 1, 0 with 2 and so on: how many tenths of the pairs of
 /// levels within reach were met, `a` for all, `-` where none is within reach.
@@ -97,92 +81,244 @@ ordered_json object_of(const SensitivityOfCases& ulps) {
             {"median", json_of_number(ulps.median_ulps())}};
 }
 
-ordered_json object_of(const ImpreciseRecord& imprecise) {
-    ordered_json object{{"cases", imprecise.cases}, {"case", imprecise.printed_case}};
-    object.update(json_of_element(imprecise.worst));
-    object["largest"] = json_of_number(imprecise.largest);
+/// What a passed row could have missed.
+ordered_json missed_by(const RowRecord& record) {
+    ordered_json missed;
+    if (record.verdict == Verdict::passed && record.coverage.problems() > 0) {
+        missed["coverage"] = object_of(record.coverage, record.within_reach.get());
+        missed["supports_only"] = record.conditions;
+        if (record.sensitivity.cases() > 0) missed["ulps"] = object_of(record.sensitivity);
+        if (!record.error_over_bound.empty()) missed["errors"] = object_of(record.error_over_bound);
+    }
+    if (record.as_told.is_object()) missed.update(record.as_told);
+    return missed;
+}
+
+// The parts of a row's verdict, which add up with those of its other shards.
+
+// Words of bits in base 16, since JSON's numbers are not exact everywhere.
+std::string print_word(std::uint64_t word) { return fmt::format("{:x}", word); }
+
+std::uint64_t parse_word(std::string_view text) {
+    std::uint64_t word = 0;
+    const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), word, 16);
+    if (wrong != std::errc() || end != text.data() + text.size())
+        throw std::invalid_argument(fmt::format("'{}' is no number in base 16", text));
+    return word;
+}
+
+template <class Words>
+std::string print_words(const Words& words) {
+    std::vector<std::string> texts;
+    texts.reserve(words.size());
+    for (const std::uint64_t word : words) texts.push_back(word == 0 ? "" : print_word(word));
+    return joined(texts, ",");
+}
+
+std::vector<std::uint64_t> parse_words(const std::string& text) {
+    std::vector<std::uint64_t> words;
+    if (text.empty()) return words;
+    for (const std::string_view word : split(text, ','))
+        words.push_back(word.empty() ? 0 : parse_word(word));
+    return words;
+}
+
+ordered_json json_of(const Distribution& values) {
+    ordered_json bins = ordered_json::array();
+    for (const auto& [bin, count] : values.bins()) bins.push_back({bin, count});
+    return {{"zero", values.zeros()}, {"infinite", values.infinite()}, {"bins", std::move(bins)}};
+}
+
+Distribution distribution_from(const ordered_json& object) {
+    Distribution values;
+    values.add_zeros(count_of(object.at("zero")));
+    values.add_infinite(count_of(object.at("infinite")));
+    for (const ordered_json& bin : object.at("bins"))
+        values.add_to_bin(bin.at(0), count_of(bin.at(1)));
+    return values;
+}
+
+ordered_json json_of(const SlotCoverage& slot) {
+    const SlotCoverage::Met& met = slot.met();
+    return {
+        {"name", slot.name()},         {"free", slot.is_free()},   {"small", print_word(met.small)},
+        {"others", met.others},        {"smallest", met.smallest}, {"largest", met.largest},
+        {"remainders", met.remainders}};
+}
+
+SlotCoverage slot_from(const ordered_json& object) {
+    return {object.at("name"),
+            object.at("free"),
+            {.small = parse_word(object.at("small").get<std::string>()),
+             .others = object.at("others"),
+             .smallest = object.at("smallest"),
+             .largest = object.at("largest"),
+             .remainders = object.at("remainders")}};
+}
+
+/// One rank: what was met there, if anything, and what is within reach, if that is known.
+ordered_json json_of(int rank, const RankCoverage* met, const LevelPairs* within_reach) {
+    ordered_json object{{"rank", rank}, {"factors", ordered_json::array()}};
+    for (const Factor& factor : (met ? met->pairs() : *within_reach).factors())
+        object["factors"].push_back({factor.name, factor.levels});
+    if (met) {
+        for (const SlotCoverage& slot : met->slots()) object["slots"].push_back(json_of(slot));
+        object["met"] = print_words(met->pairs().bits());
+    }
+    if (within_reach) object["within_reach"] = print_words(within_reach->bits());
     return object;
 }
 
-ImpreciseRecord imprecise_from(const ordered_json& object) {
-    return {.cases = count_of(object.at("cases")),
-            .printed_case = object.at("case"),
-            .worst = element_from(object),
-            .largest = number_of(object.at("largest"))};
+std::vector<Factor> factors_from(const ordered_json& object) {
+    std::vector<Factor> factors;
+    for (const ordered_json& factor : object)
+        factors.push_back({.name = factor.at(0), .levels = factor.at(1), .slots = {}});
+    return factors;
 }
 
-/// What a passed row could have missed.
-void add_missed(ordered_json& object, const RowRecord& record) {
-    object["coverage"] = object_of(record.coverage, record.within_reach.get());
-    object["supports_only"] = record.conditions;
-    if (record.sensitivity.cases() > 0) object["ulps"] = object_of(record.sensitivity);
-    if (!record.error_over_bound.empty()) object["errors"] = object_of(record.error_over_bound);
+void take_rank(RowRecord& record, PairsByRank& reach, const ordered_json& object) {
+    const int rank = object.at("rank");
+    const std::vector<Factor> factors = factors_from(object.at("factors"));
+    if (object.contains("met")) {
+        std::vector<SlotCoverage> slots;
+        for (const ordered_json& slot : object.value("slots", ordered_json::array()))
+            slots.push_back(slot_from(slot));
+        record.coverage.add(rank,
+                            RankCoverage(std::move(slots), {factors, parse_words(object["met"])}));
+    }
+    if (object.contains("within_reach"))
+        reach.emplace(rank, LevelPairs(factors, parse_words(object["within_reach"])));
 }
 
-/// Fields of a verdict line that a failure's smallest case has.
-constexpr std::array failure_fields{
-    "case",           "problem",    "minimal",        "minimality",
-    "smaller_passed", "smaller",    "smaller_silent", "smaller_is_least",
-    "rule",           "seen",       "problems_run",   "values",
-    "witnesses",      "parameters", "tensors",        "two_calls",
-    "worst",          "maps",       "source",         "found",
-    "data",           "given",      "report"};
+ordered_json json_of_parts(const RowRecord& record) {
+    ordered_json parts{{"errors", json_of(record.error_over_bound)},
+                       {"multiply_adds", json_of(record.multiply_adds)},
+                       {"least_ulps", json_of_number(record.sensitivity.least_ulps)},
+                       {"median_ulps", json_of(record.sensitivity.medians)},
+                       {"conditions", record.conditions},
+                       {"problems", print_words(record.coverage.hashes().smallest())},
+                       {"ranks", ordered_json::array()}};
+    PairsByRank none;
+    const PairsByRank& reach = record.within_reach ? *record.within_reach : none;
+    std::set<int> ranks;
+    for (const auto& [rank, met] : record.coverage.ranks()) ranks.insert(rank);
+    for (const auto& [rank, pairs] : reach) ranks.insert(rank);
+    for (const int rank : ranks) {
+        const auto met = record.coverage.ranks().find(rank);
+        const auto pairs = reach.find(rank);
+        parts["ranks"].push_back(
+            json_of(rank, met == record.coverage.ranks().end() ? nullptr : &met->second,
+                    pairs == reach.end() ? nullptr : &pairs->second));
+    }
+    return parts;
+}
+
+void take_parts(RowRecord& record, const ordered_json& parts) {
+    record.error_over_bound = distribution_from(parts.at("errors"));
+    record.multiply_adds = distribution_from(parts.at("multiply_adds"));
+    record.sensitivity = {.least_ulps = number_of(parts.at("least_ulps")),
+                          .medians = distribution_from(parts.at("median_ulps"))};
+    record.conditions = parts.at("conditions");
+    for (const std::uint64_t hash : parse_words(parts.at("problems")))
+        record.coverage.add_hash(hash);
+    PairsByRank reach;
+    for (const ordered_json& of : parts.at("ranks")) take_rank(record, reach, of);
+    if (!reach.empty()) record.within_reach = std::make_shared<const PairsByRank>(std::move(reach));
+}
+
+void run_fields(auto& run, auto& visit) {
+    visit.always("version", run.version);
+    visit.needed("seed", run.seed);
+    visit.needed("devices", run.devices);
+    visit.always("program", run.program);
+    visit("shard", run.shard);
+    visit("how", run.how);
+    visit("merged", run.is_merged);
+    visit.needed("rows", run.rows);
+    visit("absent", run.absent);
+}
+
+/// `missed`: what the row could have missed.
+void verdict_fields(auto& record, auto& missed, auto& visit) {
+    visit.needed("kernel", record.kernel);
+    visit.needed("property", record.property);
+    visit.needed("device", record.device);
+    visit.one_of("verdict", record.verdict, all_verdicts, [](Verdict one) { return name_of(one); });
+    visit.needed("cases", record.cases);
+    visit.always("passed", record.passed);
+    visit.always("seconds", record.seconds);
+    visit("file", record.file);
+    visit("line", record.line);
+    visit("refused", record.refused);
+    visit("cut_of", record.cut_of);
+    visit("cut_short", record.cut_short);
+    visit.told("thin", record.thin_of > 0);
+    visit("at_least", record.thin_of);
+    visit.whole("found_at", record.found_at);
+    visit("exhaustive", record.exhaustive);
+    visit.rest(std::array{"coverage", "supports_only", "ulps", "errors"}, missed);
+    visit("imprecise", record.imprecise);
+    visit("wrapping", record.wrapping);
+    visit("contiguous_alone", record.contiguous_alone);
+    visit("message", record.message);
+    visit("skips", record.skips);
+    visit.inner(record.failure);
+    visit("left_out", record.left_out);
+    visit("known", record.known);
+}
 
 }  // namespace
 
+static void to_json(ordered_json& object, const RowName& row) {
+    object = {row.kernel, row.property, row.device};
+}
+static void from_json(const ordered_json& object, RowName& row) {
+    row = {object.at(0), object.at(1), object.at(2)};
+}
+
+static void to_json(ordered_json& object, const Shard& shard) {
+    object = {{"index", shard.index + 1}, {"count", shard.count}};
+}
+static void from_json(const ordered_json& object, Shard& shard) {
+    shard = {.index = count_of(object.at("index")) - 1, .count = object.at("count")};
+    if (shard.index < 0 || shard.index >= shard.count || shard.count > Shard::most)
+        throw std::invalid_argument("there is no such shard");
+}
+
 ordered_json json_of_run(const RunRecord& run) {
-    ordered_json object{{"kind", "run"},
-                        {"version", run.version},
-                        {"seed", run.seed},
-                        {"devices", run.devices},
-                        {"program", run.program}};
-    if (run.shard.count > 1)
-        object["shard"] = {{"index", run.shard.index + 1}, {"count", run.shard.count}};
-    if (!run.how.empty()) object["how"] = run.how;
-    if (run.is_merged) object["merged"] = true;
-    object["rows"] = ordered_json::array();
-    for (const RowName& row : run.rows)
-        object["rows"].push_back({row.kernel, row.property, row.device});
-    if (!run.absent.empty()) object["absent"] = run.absent;
+    ordered_json object{{"kind", "run"}};
+    FieldWriter visit(object);
+    run_fields(run, visit);
     return object;
 }
 
+RunRecord run_from(const ordered_json& line) {
+    RunRecord run{.version = "0.1.0", .devices = {}, .program = "gradverify"};
+    FieldReader visit(line);
+    run_fields(run, visit);
+    return run;
+}
+
 ordered_json json_of_verdict(const RowRecord& record, bool has_parts) {
-    ordered_json object{{"kind", "verdict"},
-                        {"kernel", record.kernel},
-                        {"property", record.property},
-                        {"device", record.device},
-                        {"verdict", name_of(record.verdict)},
-                        {"cases", record.cases},
-                        {"passed", record.passed},
-                        {"seconds", record.seconds}};
-    if (!record.file.empty()) {
-        object["file"] = record.file;
-        object["line"] = record.line;
-    }
-    if (record.refused > 0) object["refused"] = record.refused;
-    if (record.cut_of > 0) object["cut_of"] = record.cut_of;
-    if (record.cut_short) object["cut_short"] = true;
-    if (record.thin_of > 0) {
-        object["thin"] = true;
-        object["at_least"] = record.thin_of;
-    }
-    if (record.found_at) object["found_at"] = *record.found_at;
-    if (record.exhaustive) object["exhaustive"] = object_of(*record.exhaustive);
-    if (record.verdict == Verdict::passed && record.coverage.problems() > 0)
-        add_missed(object, record);
-    if (record.as_told.is_object()) object.update(record.as_told);
-    if (record.imprecise) object["imprecise"] = object_of(*record.imprecise);
-    if (const auto& wrapping = record.wrapping)
-        object["wrapping"] = {{"cases", wrapping->cases}, {"overflows", wrapping->overflows}};
-    if (!record.contiguous_alone.empty()) object["contiguous_alone"] = record.contiguous_alone;
-    if (!record.message.empty()) object["message"] = record.message;
-    if (!record.skips.empty()) object["skips"] = record.skips;
-    if (record.failure.is_object()) object.update(record.failure);
-    if (!record.left_out.empty()) object["left_out"] = record.left_out;
-    if (record.known) object["known"] = true;
+    ordered_json object{{"kind", "verdict"}};
+    FieldWriter visit(object);
+    const ordered_json missed = missed_by(record);
+    verdict_fields(record, missed, visit);
     if (has_parts) object["parts"] = json_of_parts(record);
     return object;
+}
+
+RowRecord record_from(const ordered_json& line) {
+    RowRecord record;
+    FieldReader visit(line);
+    verdict_fields(record, record.as_told, visit);
+    for (const auto& [reason, count] : record.skips) count_of(count);  // throws
+    if (record.as_told.contains("supports_only"))
+        record.conditions = record.as_told["supports_only"];
+    if (!line.contains("parts")) return record;
+    record.as_told = nullptr;
+    take_parts(record, line["parts"]);
+    return record;
 }
 
 ordered_json json_of_seen(const Case& found, const Outcome& outcome) {
@@ -216,66 +352,6 @@ ordered_json json_of_summary(const std::vector<RowRecord>& records, double secon
     if (was_interrupted) object["interrupted"] = true;
     if (!remarks.empty()) object["remarks"] = remarks;
     return object;
-}
-
-RunRecord run_from(const ordered_json& line) {
-    RunRecord run{.version = line.value("version", "0.1.0"),
-                  .seed = line.at("seed"),
-                  .devices = line.at("devices"),
-                  .program = line.value("program", "gradverify"),
-                  .how = line.value("how", ""),
-                  .is_merged = line.value("merged", false),
-                  .absent = line.value("absent", std::vector<std::string>())};
-    if (line.contains("shard")) {
-        run.shard = {.index = count_of(line["shard"].at("index")) - 1,
-                     .count = line["shard"].at("count")};
-        if (run.shard.index < 0 || run.shard.index >= run.shard.count ||
-            run.shard.count > Shard::most)
-            throw std::invalid_argument("there is no such shard");
-    }
-    for (const ordered_json& row : line.at("rows"))
-        run.rows.push_back({row.at(0), row.at(1), row.at(2)});
-    return run;
-}
-
-RowRecord record_from(const ordered_json& line) {
-    RowRecord record{.kernel = line.at("kernel"),
-                     .property = line.at("property"),
-                     .device = line.at("device"),
-                     .file = line.value("file", ""),
-                     .line = line.value("line", 0),
-                     .verdict = verdict_named(line.at("verdict")),
-                     .message = line.value("message", ""),
-                     .known = line.value("known", false),
-                     .cases = count_of(line.at("cases")),
-                     .passed = count_of(line.value("passed", ordered_json(0))),
-                     .refused = count_of(line.value("refused", ordered_json(0))),
-                     .cut_of = count_of(line.value("cut_of", ordered_json(0))),
-                     .cut_short = line.value("cut_short", false),
-                     .thin_of = count_of(line.value("at_least", ordered_json(0))),
-                     .skips = line.value("skips", std::map<std::string, std::int64_t>()),
-                     .seconds = line.value("seconds", 0.0),
-                     .contiguous_alone = line.value("contiguous_alone", ""),
-                     .conditions = line.value("supports_only", std::vector<std::string>()),
-                     .left_out = line.value("left_out", std::vector<std::string>())};
-    for (const auto& [reason, count] : record.skips) count_of(count);  // throws
-    if (line.contains("found_at")) record.found_at = count_of(line["found_at"]);
-    for (const char* field : failure_fields)
-        if (line.contains(field)) record.failure[field] = line[field];
-    for (const char* field : {"case", "problem", "rule", "seen", "values", "witnesses", "report"})
-        if (line.contains(field) && !line[field].is_string())
-            throw std::invalid_argument(std::string(field) + " is no text");
-    if (line.contains("exhaustive")) record.exhaustive = cover_from(line["exhaustive"]);
-    if (line.contains("imprecise")) record.imprecise = imprecise_from(line["imprecise"]);
-    if (line.contains("wrapping"))
-        record.wrapping = {.cases = count_of(line["wrapping"].at("cases")),
-                           .overflows = line["wrapping"].at("overflows")};
-    if (line.contains("parts"))
-        take_parts(record, line["parts"]);
-    else
-        for (const char* field : {"coverage", "supports_only", "ulps", "errors"})
-            if (line.contains(field)) record.as_told[field] = line[field];
-    return record;
 }
 
 }  // namespace gradverify

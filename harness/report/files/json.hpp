@@ -14,11 +14,6 @@
 
 namespace gradverify {
 
-struct RowName {
-    std::string kernel, property, device;
-    auto operator<=>(const RowName&) const = default;
-};
-
 struct RunRecord {
     std::string version{gradverify::version};
     std::uint64_t seed = 0;

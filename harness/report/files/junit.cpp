@@ -27,9 +27,10 @@ std::string in_xml(const std::string& text) {
 /// The failure in one sentence, and what fails in general.
 std::string whole_message_of(const RowRecord& record) {
     std::string message = record.message;
-    for (const char* field : {"rule", "seen", "values", "witnesses"})
-        if (const std::string more = record.of_failure(field); !more.empty())
-            message += "; " + more;
+    if (const auto& failure = record.failure)
+        for (const std::string& more :
+             {failure->rule, failure->seen, failure->values, failure->witnesses})
+            if (!more.empty()) message += "; " + more;
     return message;
 }
 
@@ -43,7 +44,7 @@ std::string element_of(const RowRecord& record) {
             return {};
         case Verdict::failed:
             return fmt::format("<failure message=\"{}\">{}</failure>", message,
-                               in_xml(record.of_failure("report")));
+                               in_xml(record.failure ? record.failure->report : ""));
         case Verdict::vacuous:
             return fmt::format("<failure message=\"vacuous: {}\"/>", message);
         case Verdict::errored:

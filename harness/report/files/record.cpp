@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <fstream>
 
+#include "harness/base/json_fields.hpp"
 #include "harness/base/text.hpp"
 #include "harness/cases/compare.hpp"
 #include "harness/registry/element_types.hpp"
-#include "harness/report/files/json_numbers.hpp"
 #include "harness/report/text/failure.hpp"
 #include "harness/report/text/pattern.hpp"
 
@@ -18,30 +18,16 @@ namespace {
 // Lines of a source file on each side of one that a message names.
 constexpr std::int64_t lines_around = 5;
 
-void add_minimality(ordered_json& object, const Shrunk& failure) {
-    const Minimality& minimality = failure.minimality;
-    object["minimal"] = failure.minimal();
-    if (minimality.kind == Minimality::Kind::none) return;
-    object["minimality"] = minimality.kind == Minimality::Kind::certified ? "certified" : "boxed";
-    object["smaller_passed"] = minimality.passed;
-    object["smaller"] = minimality.of;
-    if (minimality.silent > 0) object["smaller_silent"] = minimality.silent;
-    if (minimality.of_is_least) object["smaller_is_least"] = true;
-}
-
-/// A rule that every problem agrees with is `rule`; anything less is `seen`.
-void add_explanation(ordered_json& object, const Shrunk& failure) {
-    const Generality& generality = failure.generality;
-    if (!generality.text.empty()) {
-        object[generality.is_rule ? "rule" : "seen"] = generality.text;
-        object["problems_run"] = generality.problems;
-    }
-    if (!failure.values.empty()) object["values"] = failure.values;
-    if (!failure.witnesses.empty()) object["witnesses"] = failure.witnesses;
-}
-
 const char* name_of(Side side) {
     return side == Side::none ? "none" : side == Side::left ? "left" : "right";
+}
+
+/// The number itself of a real parameter, not its place among its values.
+ordered_json value_of(const Problem& problem, int slot) {
+    const ParameterSpec& spec = problem.space().spec(problem.rank(), slot);
+    const std::int64_t value = problem[slot];
+    if (!spec.is_real()) return value;
+    return spec.values.at(static_cast<std::size_t>(value));
 }
 
 ordered_json listed_parameters_of(const Problem& problem) {
@@ -52,7 +38,7 @@ ordered_json listed_parameters_of(const Problem& problem) {
                               {"parameter", problem.space().spec(slot).name},
                               {"axis", slot.axis},
                               {"side", name_of(slot.side)},
-                              {"value", json_of_parameter(problem, i)}});
+                              {"value", value_of(problem, i)}});
     }
     return parameters;
 }
@@ -83,26 +69,14 @@ ordered_json data_of(const Kernel& kernel, const Case& checked) {
 }
 
 void add_evidence(ordered_json& object, const Outcome& outcome) {
-    if (outcome.is_of_two_calls) object["two_calls"] = true;
-    for (const GivenNumbers& given : outcome.given)
-        object["given"].push_back(
-            {{"tensor", given.tensor}, {"first", given.first}, {"elements", given.total}});
-    for (const WrongElement& element : outcome.worst)
-        object["worst"].push_back(json_of_element(element));
-    for (const WrongMap& map : outcome.maps) {
-        ordered_json told{{"tensor", map.tensor},
-                          {"sizes", map.sizes},
-                          {"wrong", map.wrong},
-                          {"total", map.total}};
-        if (!map.marks.empty()) told["marks"] = map.marks;
-        if (!map.got.empty()) {
-            told["got"] = json_of_numbers(map.got);
-            told["want"] = json_of_numbers(map.want);
-        }
-        if (const std::string pattern = pattern_of(map); !pattern.empty())
-            told["pattern"] = pattern;
-        object["maps"].push_back(std::move(told));
-    }
+    FieldWriter visit(object);
+    visit("two_calls", outcome.is_of_two_calls);
+    visit("given", outcome.given);
+    visit("worst", outcome.worst);
+    visit("maps", outcome.maps);
+    for (std::size_t i = 0; i < outcome.maps.size(); ++i)
+        if (const std::string pattern = pattern_of(outcome.maps[i]); !pattern.empty())
+            object["maps"][i]["pattern"] = pattern;
 }
 
 /// The lines around `their.cu:12`; null where this machine hasn't the file.
@@ -126,68 +100,58 @@ void add_source(ordered_json& object, const std::string& message) {
             object["source"].push_back(std::move(lines));
 }
 
-ordered_json failure_of(const RowResult& result, const std::string& program) {
-    const Shrunk& failure = *result.failure;
-    const Problem& problem = failure.smallest.problem;
-    ordered_json object{{"case", failure.smallest.print()}, {"problem", problem.print()}};
-    add_minimality(object, failure);
-    add_explanation(object, failure);
-    object["parameters"] = listed_parameters_of(problem);
-    object["tensors"] = tensors_of(*result.row.kernel, problem);
-    if (ordered_json data = data_of(*result.row.kernel, failure.smallest); !data.is_null())
+/// What the page draws of it.
+ordered_json drawn_of(const RowResult& result) {
+    const auto& [smallest, outcome, minimality, runs, generality, values, witnesses] =
+        *result.failure;
+    const Kernel& kernel = *result.row.kernel;
+    ordered_json object{{"parameters", listed_parameters_of(smallest.problem)},
+                        {"tensors", tensors_of(kernel, smallest.problem)}};
+    if (ordered_json data = data_of(kernel, smallest); !data.is_null())
         object["data"] = std::move(data);
-    add_evidence(object, failure.outcome);
-    add_source(object, failure.outcome.message);
-    if (result.found && result.found->drawn.problem != problem) {
+    add_evidence(object, outcome);
+    add_source(object, outcome.message);
+    if (result.found && result.found->drawn.problem != smallest.problem) {
         object["found"] = {{"case", result.found->drawn.print()},
                            {"problem", result.found->drawn.problem.print()}};
         add_evidence(object["found"], result.found->outcome);
     }
-    object["report"] = report_bug({&result}, program);
     return object;
 }
 
-ImpreciseRecord record_of(const ImpreciseCases& imprecise) {
-    Case strict = imprecise.worst;
-    strict.setting.is_strict = true;
-    return {.cases = imprecise.cases,
-            .printed_case = strict.print(),
-            .worst = imprecise.found.worst,
-            .largest = imprecise.found.largest};
+Failure failure_of(const RowResult& result, const std::string& program) {
+    const Shrunk& shrunk = *result.failure;
+    Failure failure;
+    failure.printed_case = shrunk.smallest.print();
+    failure.problem = shrunk.smallest.problem.print();
+    failure.is_minimal = shrunk.minimal();
+    failure.values = shrunk.values;
+    failure.witnesses = shrunk.witnesses;
+    failure.drawn = drawn_of(result);
+    failure.report = report_bug({&result}, program);
+    if (const Minimality& how = shrunk.minimality; how.kind != Minimality::Kind::none) {
+        failure.minimality = failure.is_minimal ? "certified" : "boxed";
+        failure.smaller_passed = how.passed;
+        failure.smaller = how.of;
+        failure.smaller_silent = how.silent;
+        failure.smaller_is_least = how.of_is_least;
+    }
+    if (const Generality& general = shrunk.generality; !general.text.empty()) {
+        (general.is_rule ? failure.rule : failure.seen) = general.text;
+        failure.problems_run = general.problems;
+    }
+    return failure;
 }
 
 }  // namespace
 
 RowRecord record_of(const RowResult& result, const std::string& program) {
-    RowRecord record{.kernel = result.row.kernel->name,
-                     .property = result.row.property_name(),
-                     .device = result.row.device,
-                     .file = result.row.kernel->any().file,
-                     .line = result.row.kernel->any().line,
-                     .verdict = result.verdict,
-                     .message = result.message,
-                     .known = result.known,
-                     .cases = result.cases,
-                     .passed = result.passed,
-                     .refused = result.refused,
-                     .cut_of = result.cut_of,
-                     .cut_short = result.cut_short,
-                     .thin_of = result.thin_of,
-                     .skips = result.skips,
-                     .seconds = result.seconds,
-                     .found_at = result.found_at,
-                     .exhaustive = result.exhaustive,
-                     .wrapping = result.wrapping,
-                     .contiguous_alone = result.contiguous_alone,
-                     .error_over_bound = result.error_over_bound,
-                     .multiply_adds = result.multiply_adds,
-                     .sensitivity = result.sensitivity,
-                     .coverage = result.coverage,
-                     .within_reach = result.within_reach,
-                     .conditions = result.row.kernel->conditions(),
-                     .left_out = result.left_out};
+    const Kernel& kernel = *result.row.kernel;
+    RowRecord record{result.name(), result};
+    record.file = kernel.any().file;
+    record.line = kernel.any().line;
+    record.conditions = kernel.conditions();
     if (result.failure) record.failure = failure_of(result, program);
-    if (result.imprecise) record.imprecise = record_of(*result.imprecise);
     return record;
 }
 

@@ -3,9 +3,8 @@
 // files and later runs tell of it.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,51 +14,56 @@
 
 namespace gradverify {
 
-/// Passed cases with elements that only another formula than the operator's explains.
-struct ImpreciseRecord {
-    std::int64_t cases = 0;
-    std::string printed_case;  ///< the worst one, as it fails
-    WrongElement worst;
-    double largest = 0.0;  ///< magnitude in the tensor
+/// A failure as result files tell it.
+struct Failure {
+    std::string printed_case, problem;  ///< the smallest
+    bool is_minimal = false;
+    std::string minimality;  ///< `certified`, `boxed`, or nothing where nobody knows
+    std::optional<std::int64_t> smaller_passed, smaller;  ///< problems
+    std::int64_t smaller_silent = 0;
+    bool smaller_is_least = false;
+    /// What fails in general: a rule that all problems agree with, or what was seen of them.
+    std::string rule, seen;
+    std::optional<std::int64_t> problems_run;
+    std::string values, witnesses;  ///< as in Shrunk
+    ordered_json drawn;             ///< what the page draws, and nothing else reads
+    std::string report;             ///< as it was printed
+
+    bool operator==(const Failure&) const = default;
+
+    static void fields(auto& self, auto& visit) {
+        visit("case", self.printed_case);
+        visit("problem", self.problem);
+        visit.always("minimal", self.is_minimal);
+        visit("minimality", self.minimality);
+        visit("smaller_passed", self.smaller_passed);
+        visit("smaller", self.smaller);
+        visit("smaller_silent", self.smaller_silent);
+        visit("smaller_is_least", self.smaller_is_least);
+        visit("rule", self.rule);
+        visit("seen", self.seen);
+        visit("problems_run", self.problems_run);
+        visit("values", self.values);
+        visit("witnesses", self.witnesses);
+        visit.rest(drawn_fields, self.drawn);
+        visit("report", self.report);
+    }
+
+  private:
+    static constexpr std::array drawn_fields{"parameters", "tensors", "two_calls", "worst", "maps",
+                                             "source",     "found",   "data",      "given"};
 };
 
-struct RowRecord {
-    std::string kernel, property, device;
+struct RowRecord : RowName, RowFindings {
     std::string file;  ///< where the kernel is registered
     int line = 0;
-    Verdict verdict = Verdict::skipped;
-    std::string message;
-    bool known = false;
-    std::int64_t cases = 0, passed = 0, refused = 0;
-    std::int64_t cut_of = 0;                    ///< the cases it was to run, where time ran out
-    bool cut_short = false;                     ///< by time or a signal, before all its cases
-    std::int64_t thin_of = 0;                   ///< passed fewer than these, which it was due
-    std::map<std::string, std::int64_t> skips;  ///< cases by reason
-    double seconds = 0.0;
-    std::optional<std::int64_t> found_at{};  ///< index of the case that failed or errored
-    /// What a verdict line says of a failure's smallest case; null without one.
-    ordered_json failure{};
-    std::optional<ExhaustiveCover> exhaustive{};
-    std::optional<ImpreciseRecord> imprecise{};
-    std::optional<WrappingCases> wrapping{};
-    std::string contiguous_alone;
-    Distribution error_over_bound{}, multiply_adds{};
-    SensitivityOfCases sensitivity{};
-    Coverage coverage{};
-    std::shared_ptr<const PairsByRank> within_reach{};
-    /// What a result file said of coverage and errors, where it told no parts; null: they are
-    /// above.
-    ordered_json as_told{};
+    std::optional<Failure> failure;
+    /// What a result file told of coverage and errors in place of its parts; null: they are above.
+    ordered_json as_told;
     std::vector<std::string> conditions;  ///< of the kernel
-    std::vector<std::string> left_out;    ///< problems of the user's, each with the reason
 
-    /// `conv.forward/naive, repeatable on cpu`
-    std::string name() const { return kernel + ", " + property + " on " + device; }
-    std::string kernel_on_device() const { return kernel + " on " + device; }
-    /// A text that the failure has, or nothing.
-    std::string of_failure(const char* field) const {
-        return failure.is_object() ? failure.value(field, "") : "";
-    }
+    /// The smallest problem of its failure; empty without one.
+    std::string failing_problem() const { return failure ? failure->problem : ""; }
 };
 
 /// `program` begins the line to paste.

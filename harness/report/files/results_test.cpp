@@ -24,6 +24,13 @@ json verdict_line(const RowResult& result) {
     return json_of_verdict(record_of(result, "gradverify"));
 }
 
+/// Without what draws a failure, which has tests of its own.
+std::string brief_line(const RowResult& result) {
+    ordered_json line = json_of_verdict(record_of(result, "gradverify"));
+    for (const char* field : {"parameters", "tensors", "data", "report"}) line.erase(field);
+    return line.dump();
+}
+
 RowResult awkward_failure() {
     RowResult result = failure_of("plain", "repeatable",
                                   Outcome::failed("a < b && \"c\" > 'd'\nnext\x01 gr\u00fc\u00df"));
@@ -34,66 +41,41 @@ RowResult awkward_failure() {
 
 }  // namespace
 
-TEST_CASE("the JSON results are a run, verdicts and a summary") {
+TEST_CASE("the JSON results are a run, verdicts and a summary, with their fields in this order") {
     const RunRecord run{.seed = 18446744073709551615u,
                         .devices = {"cpu", "cuda"},
                         .program = "build/gradverify",
                         .rows = {{"toy.forward/plain", "repeatable", "cpu"}}};
-    const json run_line = json_of_run(run);
-    CHECK(run_line == json{{"kind", "run"},
-                           {"version", version},
-                           {"seed", 18446744073709551615u},
-                           {"devices", {"cpu", "cuda"}},
-                           {"program", "build/gradverify"},
-                           {"rows", {{"toy.forward/plain", "repeatable", "cpu"}}}});
+    CHECK(json_of_run(run).dump() ==
+          R"({"kind":"run","version":")" + std::string(version) +
+              R"(","seed":18446744073709551615,"devices":["cpu","cuda"],)"
+              R"("program":"build/gradverify","rows":[["toy.forward/plain","repeatable","cpu"]]})");
     const RowResult passed = result_of("plain", "repeatable", Verdict::passed);
-    json expected{{"kind", "verdict"},
-                  {"kernel", "toy.forward/plain"},
-                  {"property", "repeatable"},
-                  {"device", "cpu"},
-                  {"file", "kernels/plain.cu"},
-                  {"line", 7},
-                  {"verdict", "passed"},
-                  {"cases", 20},
-                  {"passed", 20},
-                  {"seconds", 0.25}};
-    CHECK(verdict_line(passed) == expected);
+    CHECK(
+        brief_line(passed) ==
+        R"({"kind":"verdict","kernel":"toy.forward/plain","property":"repeatable","device":"cpu",)"
+        R"("verdict":"passed","cases":20,"passed":20,"seconds":0.25,)"
+        R"("file":"kernels/plain.cu","line":7})");
     RowResult refusing = result_of("tree_reduction", "repeatable", Verdict::skipped, "time");
     refusing.refused = 3;
-    expected.update({{"kernel", "toy.forward/tree_reduction"},
-                     {"file", "kernels/tree_reduction.cu"},
-                     {"verdict", "skipped"},
-                     {"message", "time"},
-                     {"refused", 3},
-                     {"cases", 0},
-                     {"passed", 0}});
-    CHECK(verdict_line(refusing) == expected);
-    CHECK(json(json_of_summary(records_of({passed, refusing}, "gradverify"), 1.5, false)) ==
-          json{{"kind", "summary"},
-               {"rows", 2},
-               {"passed", 1},
-               {"failed", 0},
-               {"known", 0},
-               {"vacuous", 0},
-               {"skipped", 1},
-               {"errored", 0},
-               {"cases", 20},
-               {"not_verified", {"toy.forward/tree_reduction"}},
-               {"seconds", 1.5}});
+    CHECK(brief_line(refusing) ==
+          R"({"kind":"verdict","kernel":"toy.forward/tree_reduction","property":"repeatable",)"
+          R"("device":"cpu","verdict":"skipped","cases":0,"passed":0,"seconds":0.25,)"
+          R"("file":"kernels/tree_reduction.cu","line":7,"refused":3,"message":"time"})");
+    CHECK(json_of_summary(records_of({passed, refusing}, "gradverify"), 1.5, false).dump() ==
+          R"({"kind":"summary","rows":2,"passed":1,"failed":0,"known":0,"vacuous":0,"skipped":1,)"
+          R"("errored":0,"cases":20,"not_verified":["toy.forward/tree_reduction"],"seconds":1.5})");
 }
 
-TEST_CASE("a passed verdict has the integers that wrapped back") {
+TEST_CASE("a passed verdict has integers that wrapped back, and what it takes for contiguous") {
     RowResult result = result_of("plain", "repeatable", Verdict::passed);
+    for (const char* field : {"wrapping", "contiguous_alone"})
+        CHECK_FALSE(verdict_line(result).contains(field));
     result.wrapping = {.cases = 3, .overflows = "int overflow at a.cu:1: 2 * 3"};
-    CHECK(verdict_line(result).at("wrapping") ==
-          json{{"cases", 3}, {"overflows", "int overflow at a.cu:1: 2 * 3"}});
-}
-
-TEST_CASE("a verdict has the cotangents that its kernel takes for contiguous") {
-    RowResult result = result_of("plain", "repeatable", Verdict::passed);
-    CHECK_FALSE(verdict_line(result).contains("contiguous_alone"));
     result.contiguous_alone = "dy";
-    CHECK(verdict_line(result).at("contiguous_alone") == "dy");
+    CHECK(brief_line(result).ends_with(
+        R"("wrapping":{"cases":3,"overflows":"int overflow at a.cu:1: 2 * 3"},)"
+        R"("contiguous_alone":"dy"})"));
 }
 
 TEST_CASE("a line is in the file as soon as it is written, whatever bytes a message holds") {
@@ -146,41 +128,20 @@ TEST_CASE("a failure's line has the case that repro accepts, and whether it is m
     using enum Minimality::Kind;
     const Outcome differs = Outcome::failed("differs");
     const auto line_of = [&](const Minimality& minimality) {
-        return verdict_line(failure_of("plain", "repeatable", differs, minimality));
+        return brief_line(failure_of("plain", "repeatable", differs, minimality));
     };
-    json line = line_of({certified, 7, 7});
-    // What the page draws has tests of its own.
-    for (const char* field : {"file", "line", "parameters", "tensors", "data", "report"}) {
-        CHECK(line.contains(field));
-        line.erase(field);
-    }
     const std::string printed = "v1:toy.forward/plain:repeatable:cpu:n=2,in=3:data=x[0]=1";
-    CHECK(line == json{{"kind", "verdict"},
-                       {"kernel", "toy.forward/plain"},
-                       {"property", "repeatable"},
-                       {"device", "cpu"},
-                       {"verdict", "failed"},
-                       {"cases", 20},
-                       {"passed", 0},
-                       {"seconds", 0.25},
-                       {"message", "differs"},
-                       {"case", printed},
-                       {"problem", "n=2,in=3"},
-                       {"minimal", true},
-                       {"minimality", "certified"},
-                       {"smaller_passed", 7},
-                       {"smaller", 7}});
-    line.update({{"minimal", false},
-                 {"minimality", "boxed"},
-                 {"smaller_passed", 3},
-                 {"smaller", 9},
-                 {"smaller_is_least", true}});
-    json boxed_line = line_of({boxed, 3, 9, true});
-    for (const char* field : {"file", "line", "parameters", "tensors", "data", "report"})
-        boxed_line.erase(field);
-    CHECK(boxed_line == line);
-    CHECK(line_of({none, 3, 9}).at("minimal") == false);
-    CHECK_FALSE(line_of({none, 3, 9}).contains("minimality"));
+    const std::string start =
+        R"({"kind":"verdict","kernel":"toy.forward/plain","property":"repeatable","device":"cpu",)"
+        R"("verdict":"failed","cases":20,"passed":0,"seconds":0.25,"file":"kernels/plain.cu",)"
+        R"("line":7,"message":"differs","case":")" +
+        printed + R"(","problem":"n=2,in=3","minimal":)";
+    CHECK(line_of({certified, 7, 7}) ==
+          start + R"(true,"minimality":"certified","smaller_passed":7,"smaller":7})");
+    CHECK(line_of({boxed, 3, 9, true}) ==
+          start + R"(false,"minimality":"boxed","smaller_passed":3,"smaller":9,)"
+                  R"("smaller_is_least":true})");
+    CHECK(line_of({none, 3, 9}) == start + "false}");
     CHECK(Case::parse(printed, registry_of_results()).print() == printed);
 }
 
@@ -217,29 +178,21 @@ TEST_CASE("a failure's line has what draws it: parameters, tensors, elements and
                                      .marks = "..##",
                                      .got = {0.0, 1.0, INFINITY, 3.0},
                                      .want = {0.0, 1.0, 2.0, 4.0}}};
-    const json line = verdict_line(result);
+    const ordered_json line = json_of_verdict(record_of(result, "gradverify"));
     std::filesystem::remove(path);
-    CHECK(line.at("parameters").at(1) ==
-          json{{"name", "in_w"}, {"parameter", "in"}, {"axis", 0}, {"side", "none"}, {"value", 3}});
-    CHECK(line.at("tensors").at(2) ==
-          json{{"name", "y"}, {"role", "output"}, {"dtype", "f32"}, {"sizes", {2, 3}}});
-    CHECK(line.at("data") == json{{{"tensor", "x"}, {"index", {0, 0}}, {"value", 1.0}}});
-    CHECK(line.at("worst") == json{{{"tensor", "y"},
-                                    {"index", {1, 0}},
-                                    {"got", "nan"},
-                                    {"want", -2.0},
-                                    {"bound", 0.0},
-                                    {"dtype", "f32"}}});
-    CHECK(line.at("maps") == json{{{"tensor", "y"},
-                                   {"sizes", {4}},
-                                   {"wrong", 2},
-                                   {"total", 4},
-                                   {"marks", "..##"},
-                                   {"got", {0.0, 1.0, "inf", 3.0}},
-                                   {"want", {0.0, 1.0, 2.0, 4.0}},
-                                   {"pattern", "every element from 2 on"}}});
-    CHECK(line.at("source") ==
-          json{{{"file", path}, {"line", 2}, {"first", 1}, {"lines", {"one", "two", "three"}}}});
+    const auto drawn = [&](const char* field) { return line.at(field).dump(); };
+    CHECK(line.at("parameters").at(1).dump() ==
+          R"({"name":"in_w","parameter":"in","axis":0,"side":"none","value":3})");
+    CHECK(line.at("tensors").at(2).dump() ==
+          R"({"name":"y","role":"output","dtype":"f32","sizes":[2,3]})");
+    CHECK(drawn("data") == R"([{"tensor":"x","index":[0,0],"value":1.0}])");
+    CHECK(drawn("worst") ==
+          R"([{"tensor":"y","index":[1,0],"got":"nan","want":-2.0,"bound":0.0,"dtype":"f32"}])");
+    CHECK(drawn("maps") == R"([{"tensor":"y","sizes":[4],"wrong":2,"total":4,"marks":"..##",)"
+                           R"("got":[0.0,1.0,"inf",3.0],"want":[0.0,1.0,2.0,4.0],)"
+                           R"("pattern":"every element from 2 on"}])");
+    CHECK(drawn("source") ==
+          R"([{"file":")" + path + R"(","line":2,"first":1,"lines":["one","two","three"]}])");
 }
 
 TEST_CASE("a result file that can't be written is the environment's fault") {

@@ -10,10 +10,6 @@
 
 namespace gradverify {
 
-Baseline::Key Baseline::key_of(const RowRecord& record) {
-    return {record.kernel, record.property, record.device};
-}
-
 Baseline Baseline::read(const std::string& path) {
     std::ifstream file(path);
     if (!file) throw UsageError("--baseline: can't read " + path);
@@ -40,18 +36,17 @@ Baseline Baseline::read(const std::string& path) {
 }
 
 bool Baseline::knows(const RowRecord& record) const {
-    const auto found = known_.find(key_of(record));
+    const auto found = known_.find(record);
     if (found == known_.end() || found->second.verdict != name_of(record.verdict)) return false;
     const std::string& problem = found->second.problem;
     const auto& failure = record.failure;
-    return problem.empty() || !failure.is_object() || !failure.value("minimal", false) ||
-           failure.value("problem", "") == problem;
+    return problem.empty() || !failure || !failure->is_minimal || failure->problem == problem;
 }
 
 std::vector<std::string> Baseline::gone(const std::vector<RowRecord>& records) const {
     std::vector<std::string> sentences;
     for (const RowRecord& record : records) {
-        const auto found = known_.find(key_of(record));
+        const auto found = known_.find(record);
         if (found == known_.end() || record.verdict == Verdict::skipped || knows(record)) continue;
         const Known& known = found->second;
         if (record.verdict == Verdict::passed)

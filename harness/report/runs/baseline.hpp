@@ -5,7 +5,6 @@
 
 #include <map>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "harness/report/files/record.hpp"
@@ -32,10 +31,8 @@ class Baseline {
         std::string verdict;
         std::string problem;  ///< certified as the smallest; empty: any
     };
-    using Key = std::tuple<std::string, std::string, std::string>;
-    static Key key_of(const RowRecord& record);
 
-    std::map<Key, Known> known_;
+    std::map<RowName, Known> known_;
 };
 
 }  // namespace gradverify

@@ -13,7 +13,6 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
-#include "harness/report/text/parts.hpp"
 #include "harness/run/result.hpp"
 
 namespace gradverify {
@@ -23,10 +22,8 @@ namespace {
 // Rows that are named one by one; more are counted.
 constexpr std::size_t most_named = 5;
 
-RowName name_of(const RowRecord& record) { return {record.kernel, record.property, record.device}; }
-
-std::string print(const RowName& row) {
-    return row.kernel + ", " + row.property + " on " + row.device;
+RowName row_of(const ordered_json& line) {
+    return {line.at("kernel"), line.at("property"), line.at("device")};
 }
 
 void take_line(ResultFile& file, const ordered_json& line) {
@@ -34,17 +31,14 @@ void take_line(ResultFile& file, const ordered_json& line) {
     if (kind == "run") {
         file.run = run_from(line);
     } else if (kind == "verdict") {
-        RowRecord record = record_from(line);
-        const RowName row = name_of(record);
-        file.progress.erase(row);
-        file.seen.erase(row);
-        file.verdicts.insert_or_assign(row, std::move(record));  // the last one holds
+        const RowRecord record = record_from(line);
+        file.progress.erase(record);
+        file.seen.erase(record);
+        file.verdicts.insert_or_assign(record, record);  // the last one holds
     } else if (kind == "seen") {
-        file.seen[{line.at("kernel"), line.at("property"), line.at("device")}] =
-            line.at("case").get<std::string>();
+        file.seen[row_of(line)] = line.at("case").get<std::string>();
     } else if (kind == "progress") {
-        file.progress[{line.at("kernel"), line.at("property"), line.at("device")}] =
-            line.at("cases");
+        file.progress[row_of(line)] = line.at("cases");
     } else if (kind == "summary") {
         file.has_ended = true;
         file.was_interrupted = line.value("interrupted", false);
@@ -133,10 +127,10 @@ void note_missing(const ResultFile& file, std::vector<Note>& notes) {
         if (told.contains(row)) continue;
         if (const auto seen = file.seen.find(row); seen != file.seen.end())
             notes.push_back({fmt::format("FAILED {}, before its run was ended: {} repro {}",
-                                         print(row), file.run.program, shell_quoted(seen->second)),
+                                         row.name(), file.run.program, shell_quoted(seen->second)),
                              Note::Tone::bad});
         const auto begun = file.progress.find(row);
-        rows.push_back(print(row) + (begun == file.progress.end()
+        rows.push_back(row.name() + (begun == file.progress.end()
                                          ? std::string()
                                          : fmt::format(" (after {} cases)", begun->second)));
     }
@@ -174,28 +168,42 @@ void note_missing(const Shards& run, std::vector<Note>& notes) {
     for (const auto& [index, file] : run.by_index) note_missing(*file, notes);
 }
 
-/// Shards may have got unequally far: all of them have every problem up to the least distance.
-ExhaustiveCover together(const ExhaustiveCover& a, const ExhaustiveCover& b) {
-    if (a.problems == 0) return b;
-    if (b.problems == 0) return a;
-    return {.problems = a.problems + b.problems,
-            .compared = a.compared + b.compared,
-            .distance = std::min(a.distance, b.distance),
-            .beyond = a.beyond + b.beyond,
-            .is_all = a.is_all && b.is_all,
-            .gave_up = a.gave_up || b.gave_up};
+/// What was met is held against what is within reach by the places of factors and levels.
+void require_one_kernel(const RowEvidence& of) {
+    if (!of.within_reach) return;
+    for (const auto& [rank, met] : of.coverage.ranks())
+        if (const auto reach = of.within_reach->find(rank); reach != of.within_reach->end())
+            LevelPairs(met.pairs()).add(reach->second);  // throws
 }
 
-double times_bound(const WrongElement& element) {
-    return std::abs(element.got - element.want) / element.bound;
+void add(RowCounts& sum, const RowCounts& other) {
+    // A part that was not cut ran all that it was to run.
+    const auto asked = [](const RowCounts& part) { return std::max(part.cut_of, part.cases); };
+    if (sum.cut_of + other.cut_of > 0) sum.cut_of = asked(sum) + asked(other);
+    sum.cut_short |= other.cut_short;
+    sum.cases += other.cases;
+    sum.thin_of = std::max(sum.thin_of, other.thin_of);
+    if (sum.cases >= sum.thin_of) sum.thin_of = 0;
+    sum.passed += other.passed;
+    sum.refused += other.refused;
+    sum.seconds += other.seconds;
+    for (const auto& [reason, count] : other.skips) sum.skips[reason] += count;
 }
 
-void add_imprecise(RowRecord& sum, const RowRecord& other) {
-    if (!other.imprecise) return;
-    const std::int64_t cases = (sum.imprecise ? sum.imprecise->cases : 0) + other.imprecise->cases;
-    if (!sum.imprecise || times_bound(other.imprecise->worst) > times_bound(sum.imprecise->worst))
-        sum.imprecise = other.imprecise;
-    sum.imprecise->cases = cases;
+void add(RowEvidence& sum, const RowEvidence& other) {
+    sum.error_over_bound.add(other.error_over_bound);
+    sum.multiply_adds.add(other.multiply_adds);
+    sum.sensitivity.add(other.sensitivity);
+    sum.coverage.add(other.coverage);
+    if (!sum.within_reach) sum.within_reach = other.within_reach;
+    require_one_kernel(sum);
+    for (const std::string& problem : other.left_out)
+        if (std::ranges::find(sum.left_out, problem) == sum.left_out.end())
+            sum.left_out.push_back(problem);
+    add_to(sum.imprecise, other.imprecise);
+    add_to(sum.wrapping, other.wrapping);
+    add_to(sum.exhaustive, other.exhaustive);
+    if (sum.contiguous_alone.empty()) sum.contiguous_alone = other.contiguous_alone;
 }
 
 bool is_bad(const RowRecord& record) {
@@ -209,17 +217,9 @@ using Before = bool (*)(const RowRecord&, const RowRecord&);
 void add(RowRecord& sum, const RowRecord& other, Before before) {
     const bool takes_other = has_stopped(other) && (!has_stopped(sum) || before(other, sum));
     const bool is_known = sum.known || other.known;
-    add_parts(sum, other);
-    add_imprecise(sum, other);
-    if (other.wrapping && sum.wrapping)
-        sum.wrapping->cases += other.wrapping->cases;
-    else if (other.wrapping)
-        sum.wrapping = other.wrapping;
-    if (sum.contiguous_alone.empty()) sum.contiguous_alone = other.contiguous_alone;
-    if (sum.exhaustive && other.exhaustive)
-        sum.exhaustive = together(*sum.exhaustive, *other.exhaustive);
-    else if (other.exhaustive)
-        sum.exhaustive = other.exhaustive;
+    add(static_cast<RowCounts&>(sum), other);
+    add(static_cast<RowEvidence&>(sum), other);
+    if (sum.conditions.empty()) sum.conditions = other.conditions;
     if (!has_stopped(sum) && !takes_other) sum.known = is_known;
     if (!takes_other) return;
     sum.found_at = other.found_at;
@@ -236,7 +236,7 @@ void decide(RowRecord& record) {
     if (record.cases > 0)
         for (const char* reason : {no_case_in_shard, no_problem_in_shard})
             record.skips.erase(reason);
-    auto [verdict, reason] = verdict_of(record.cases, record.passed, record.refused, record.skips);
+    auto [verdict, reason] = verdict_of(record);
     record.verdict = verdict;
     record.message = std::move(reason);
     record.known &= is_bad(record);
@@ -266,7 +266,7 @@ void add_rows(std::map<RowName, RowRecord>& rows, const Shards& run) {
 }
 
 std::string problem_of(const RowRecord& record) {
-    const std::string problem = record.of_failure("problem");
+    const std::string problem = record.failing_problem();
     return problem.empty() ? record.message : "at " + problem;
 }
 
@@ -371,8 +371,8 @@ MergedResults merge(const std::vector<ResultFile>& files) {
 
 std::vector<Note> compare(const MergedResults& before, const MergedResults& after) {
     std::map<RowName, const RowRecord*> known, now;
-    for (const RowRecord& record : before.records) known[name_of(record)] = &record;
-    for (const RowRecord& record : after.records) now[name_of(record)] = &record;
+    for (const RowRecord& record : before.records) known[record] = &record;
+    for (const RowRecord& record : after.records) now[record] = &record;
     std::vector<Note> notes;
     for (const auto& [name, record] : now) {
         if (const auto found = known.find(name); found != known.end())

@@ -46,8 +46,7 @@ struct MergedResults {
 /// **Errors** UsageError for files that do not belong together.
 MergedResults merge(const std::vector<ResultFile>& files);
 
-/// What differs from an earlier result: failures that are new or gone, rows that cover less or are
-/// there no more.
+/// What differs from an earlier result: new failures, and rows that cover less or are gone.
 std::vector<Note> compare(const MergedResults& before, const MergedResults& after);
 
 /// The lines of a result file that says the same, for the HTML report.

@@ -63,6 +63,11 @@ std::string said(const std::vector<Note>& notes) {
 
 RowRecord first(const MergedResults& merged) { return merged.records.at(0); }
 
+/// What two shards of a row come to.
+RowRecord together(const RowResult& one, const RowResult& other) {
+    return first(merge({file_of({one}, {0, 2}), file_of({other}, {1, 2})}));
+}
+
 }  // namespace
 
 TEST_CASE("shards come to what the whole run does") {
@@ -95,7 +100,7 @@ TEST_CASE("the failure of the lowest index decides, whatever the order of the fi
         const RowRecord record = first(merge(files));
         CHECK(record.verdict == Verdict::failed);
         CHECK(record.found_at == 7);
-        CHECK(record.failure.at("problem") == "in=3");
+        CHECK(record.failing_problem() == "in=3");
         CHECK(record.cases == 41);
     }
 }
@@ -104,18 +109,16 @@ TEST_CASE("a row that a shard alone has not verified is, with the others'") {
     RowResult zeros = result_of("plain", "repeatable", Verdict::vacuous, "zeros"),
               none = result_of("plain", "repeatable", Verdict::skipped, "no case in this shard");
     none.skips = {{"no case in this shard", 1}};
-    CHECK(first(merge({file_of({zeros}, {0, 2}), file_of({covering({"in=9"})}, {1, 2})})).verdict ==
-          Verdict::passed);
-    const RowRecord vacuous = first(merge({file_of({zeros}, {0, 2}), file_of({none}, {1, 2})}));
+    CHECK(together(zeros, covering({"in=9"})).verdict == Verdict::passed);
+    const RowRecord vacuous = together(zeros, none);
     CHECK(vacuous.verdict == Verdict::vacuous);
     CHECK(vacuous.message == "no case compared a non-zero expected value");
-    const RowRecord skipped = first(merge({file_of({none}, {0, 2}), file_of({none}, {1, 2})}));
+    const RowRecord skipped = together(none, none);
     CHECK(skipped.verdict == Verdict::skipped);
     CHECK(skipped.message == "no case in this shard");
     zeros.known = true;
-    CHECK(first(merge({file_of({none}, {0, 2}), file_of({zeros}, {1, 2})})).known);
-    const RowRecord passed =
-        first(merge({file_of({covering({"in=9"})}, {0, 2}), file_of({zeros}, {1, 2})}));
+    CHECK(together(none, zeros).known);
+    const RowRecord passed = together(covering({"in=9"}), zeros);
     CHECK(passed.verdict == Verdict::passed);
     CHECK_FALSE(passed.known);
 }
@@ -164,6 +167,8 @@ TEST_CASE("a file that was cut off keeps its lines; another one is refused with 
     const std::string passed =
         R"({"kind":"verdict","kernel":"k","property":"p","device":"cpu","verdict":"passed",)";
     CHECK(read(run + passed + R"("cases":12})") == "");
+    // The place of a case that has failed before.
+    CHECK(read(run + passed + R"("cases":12,"found_at":-1})") == "");
     for (const std::string wrong :
          {R"("cases":-1})", R"("cases":1e300})", R"("cases":1.5})",
           R"("cases":9223372036854775807})", R"("cases":12,"line":4294967297})",
@@ -212,7 +217,7 @@ TEST_CASE("of two runs what nobody knows is told, a failure before an error") {
     for (const bool turned : {false, true}) {
         const RowResult new_one = found_at(500, "in=9");
         const RowRecord worst = turned ? merged(new_one, known) : merged(known, new_one);
-        CHECK(worst.of_failure("problem") == "in=9");
+        CHECK(worst.failing_problem() == "in=9");
         CHECK_FALSE(worst.known);
         const RowRecord failed = turned ? merged(new_one, errored) : merged(errored, new_one);
         CHECK(failed.verdict == Verdict::failed);

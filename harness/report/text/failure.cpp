@@ -327,13 +327,13 @@ std::string report_more(const std::vector<const RowResult*>& rows) {
 }
 
 std::string report_imprecise(const RowRecord& record, const std::string& program) {
-    const ImpreciseRecord& imprecise = *record.imprecise;
+    const ImpreciseCases& imprecise = *record.imprecise;
     return fmt::format(
         "{} of {} cases have elements further off than the operator's formula explains, though "
         "another formula may be (--strict fails); the worst is {}, of a tensor up to {:.3g}; {} "
         "repro {}",
         imprecise.cases, record.cases, describe(imprecise.worst), imprecise.largest, program,
-        shell_quoted(imprecise.printed_case));
+        shell_quoted(imprecise.worst_case));
 }
 
 std::string report_case(const Case& checked, const Outcome& outcome) {

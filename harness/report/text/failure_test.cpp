@@ -16,6 +16,11 @@ using namespace gradverify::testing;
 
 std::string report_failure(const RowResult& result) { return report_bug({&result}, "gradverify"); }
 
+/// A failure of toy.forward/plain.
+RowResult plain_fails(const char* property, const std::string& message) {
+    return failure_of("plain", property, Outcome::failed(message));
+}
+
 Outcome wrong_outcome() {
     Outcome outcome = Outcome::failed("y differs from the reference");
     outcome.worst = {{.tensor = "y", .index = {1, 2}, .got = 3.0, .want = 1.0},
@@ -70,9 +75,8 @@ TEST_CASE("whole numbers that were given are told, the first of many") {
     const std::string line =
         "  given      offsets = 0 0 1, index = 7 -1 ... (40 in all), none = (no element)\n";
     const RowResult row = failure_of("plain", "repeatable", outcome);
-    CHECK(report_failure(row).find("runs)\n" + line + "  replay") != std::string::npos);
-    CHECK(report_case(row.failure->smallest, outcome).find("n=2,in=3\n" + line) !=
-          std::string::npos);
+    CHECK(contains(report_failure(row), "runs)\n" + line + "  replay"));
+    CHECK(contains(report_case(row.failure->smallest, outcome), "n=2,in=3\n" + line));
 }
 
 TEST_CASE("a failure that is yet to be shrunk is one line") {
@@ -82,9 +86,9 @@ TEST_CASE("a failure that is yet to be shrunk is one line") {
 }
 
 TEST_CASE("a bug names each property that fails at its problem, and those that agree once") {
-    const RowResult first = failure_of("plain", "matches_reference", Outcome::failed("differs"));
-    const RowResult same = failure_of("plain", "repeatable", Outcome::failed("differs"));
-    const RowResult other = failure_of("plain", "stays_in_bounds", Outcome::failed("left y[0]"));
+    const RowResult first = plain_fails("matches_reference", "differs");
+    const RowResult same = plain_fails("repeatable", "differs");
+    const RowResult other = plain_fails("stays_in_bounds", "left y[0]");
     CHECK(report_bug({&first, &other, &same}, "gradverify") == R"(FAILED toy.forward/plain
   kernel     toy.forward/plain on cpu
   property   matches_reference: differs
@@ -93,32 +97,26 @@ TEST_CASE("a bug names each property that fails at its problem, and those that a
   problem    n=2,in=3 (minimal, certified: all 7 smaller problems pass; 41 runs)
   replay     gradverify repro 'v1:toy.forward/plain:matches_reference:cpu:n=2,in=3:data=x[0]=1'
 )");
-    const RowResult told = failure_of("plain", "matches_reference",
-                                      Outcome::failed("differs; it adds to y; k.cu:1: launch"));
-    const RowResult shorter = failure_of(
-        "plain", "repeatable", Outcome::failed("varies; by chance; it adds to y; k.cu:1: launch"));
-    const RowResult whole =
-        failure_of("plain", "stays_in_bounds", Outcome::failed("k.cu:1: launch"));
+    const RowResult told =
+        plain_fails("matches_reference", "differs; it adds to y; k.cu:1: launch");
+    const RowResult shorter =
+        plain_fails("repeatable", "varies; by chance; it adds to y; k.cu:1: launch");
+    const RowResult whole = plain_fails("stays_in_bounds", "k.cu:1: launch");
     CHECK(contains(report_bug({&told, &shorter, &whole}, "gradverify"),
                    "  also       repeatable: varies; by chance\n"
                    "             stays_in_bounds: k.cu:1: launch\n"));
-    const auto read_at = [](const char* property, const char* address) {
-        return failure_of("plain", property,
-                          Outcome::failed(std::string("a.cu:1: read at address ") + address));
-    };
-    const RowResult read = read_at("repeatable", "0x7f5cbb1b");
-    const RowResult read_again = read_at("stays_in_bounds", "0x7f34ad6d");
-    CHECK(report_bug({&first, &read, &read_again}, "gradverify")
-              .find("  also       repeatable, stays_in_bounds: a.cu:1: read at address "
-                    "0x7f5cbb1b\n") != std::string::npos);
-    CHECK(report_bug({&read, &read_again}, "gradverify")
-              .find("  also       stays_in_bounds: the same\n") != std::string::npos);
-    RowResult elsewhere =
-        failure_of("plain", "free_of_races", Outcome::failed("a.cu:1: left y[0]"));
+    const RowResult read = plain_fails("repeatable", "a.cu:1: read at address 0x7f5cbb1b");
+    const RowResult read_again =
+        plain_fails("stays_in_bounds", "a.cu:1: read at address 0x7f34ad6d");
+    CHECK(
+        contains(report_bug({&first, &read, &read_again}, "gradverify"),
+                 "  also       repeatable, stays_in_bounds: a.cu:1: read at address 0x7f5cbb1b\n"));
+    CHECK(contains(report_bug({&read, &read_again}, "gradverify"),
+                   "  also       stays_in_bounds: the same\n"));
+    RowResult elsewhere = plain_fails("free_of_races", "a.cu:1: left y[0]");
     elsewhere.failure->smallest.problem = Problem::parse(first.row.kernel->op->space, "n=5,in=3");
-    CHECK(report_bug({&first, &elsewhere}, "gradverify")
-              .find("  also       free_of_races, at n=5,in=3: a.cu:1: left y[0]\n") !=
-          std::string::npos);
+    CHECK(contains(report_bug({&first, &elsewhere}, "gradverify"),
+                   "  also       free_of_races, at n=5,in=3: a.cu:1: left y[0]\n"));
     CHECK(report_more({&other}) ==
           "FAILED toy.forward/plain too, as above, at n=2,in=3\n"
           "  also       stays_in_bounds: left y[0]\n");
@@ -172,7 +170,7 @@ TEST_CASE("a certified problem says how many smaller ones pass; another is not c
 }
 
 TEST_CASE("what fails in general and who is wrong stand behind the problem, if they are known") {
-    RowResult result = failure_of("plain", "repeatable", Outcome::failed("differs"));
+    RowResult result = plain_fails("repeatable", "differs");
     const std::string without = report_failure(result);
     CHECK_FALSE(contains(without, "in general"));
     CHECK_FALSE(contains(without, "witnesses"));
@@ -188,8 +186,8 @@ TEST_CASE("what fails in general and who is wrong stand behind the problem, if t
 }
 
 TEST_CASE("a bug is explained by the row that has been, which need not be the first") {
-    const RowResult first = failure_of("plain", "matches_reference", Outcome::failed("differs"));
-    RowResult second = failure_of("plain", "repeatable", Outcome::failed("differs"));
+    const RowResult first = plain_fails("matches_reference", "differs");
+    RowResult second = plain_fails("repeatable", "differs");
     second.failure->generality = {"fails wherever n >= 2", true, 52};
     second.failure->witnesses = "the kernel stands alone";
     const std::string text = report_bug({&first, &second}, "gradverify");
@@ -201,8 +199,7 @@ TEST_CASE("a bug is explained by the row that has been, which need not be the fi
 TEST_CASE("a long message is wrapped under its beginning") {
     std::string message = "words";
     for (int i = 0; i < 30; ++i) message += " words";
-    const std::string text =
-        report_failure(failure_of("plain", "repeatable", Outcome::failed(message)));
+    const std::string text = report_failure(plain_fails("repeatable", message));
     CHECK(contains(text, "  property   repeatable: words words"));
     CHECK(contains(text, "\n             words words"));
     for (const std::string_view line : split(text, '\n')) CHECK(line.size() <= 100);

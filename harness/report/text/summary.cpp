@@ -19,6 +19,9 @@ namespace {
 
 constexpr std::size_t column_width = 12;
 
+/// A sentence in lines of its own.
+std::string note(const std::string& sentence) { return wrapped(sentence, 2) + "\n"; }
+
 /// A property's name, as lines that fit a column.
 std::vector<std::string> stacked(const std::string& name) {
     std::vector<std::string> lines;
@@ -148,11 +151,9 @@ std::string overflow_lines(const std::vector<RowRecord>& records) {
     }
     std::string text;
     for (const auto& [kernel, wrapping] : kernels)
-        text += wrapped(fmt::format("overflow: {}, in {} case{} that passed, so it wraps back: {}",
-                                    kernel, wrapping.cases, wrapping.cases == 1 ? "" : "s",
-                                    wrapping.overflows),
-                        2) +
-                "\n";
+        text +=
+            note(fmt::format("overflow: {}, in {} case{} that passed, so it wraps back: {}", kernel,
+                             wrapping.cases, wrapping.cases == 1 ? "" : "s", wrapping.overflows));
     return text;
 }
 
@@ -168,12 +169,10 @@ std::string contiguous_lines(const std::vector<RowRecord>& records) {
         return tensors.find(',') == std::string::npos ? '"' + tensors + '"' : std::string();
     };
     for (const auto& [tensors, names] : kernels)
-        text += wrapped(fmt::format("only for contiguous {}: {}; frameworks give sliced and "
-                                    "expanded ones, too: declare .contiguous({}), or go by "
-                                    "strides and declare .strided()",
-                                    tensors, fmt::join(names, ", "), declared(tensors)),
-                        2) +
-                "\n";
+        text += note(fmt::format(
+            "only for contiguous {}: {}; frameworks give sliced and expanded ones, too: declare "
+            ".contiguous({}), or go by strides and declare .strided()",
+            tensors, fmt::join(names, ", "), declared(tensors)));
     return text;
 }
 
@@ -187,12 +186,9 @@ std::string thin_line(const std::vector<RowRecord>& records) {
         if (!fewest || record.cases < fewest->cases) fewest = &record;
     }
     if (rows == 0) return {};
-    return wrapped(fmt::format("thin: {} row{} passed fewer cases than --at-least, the fewest {} "
-                               "of {} in {}",
-                               print_grouped(rows), rows == 1 ? "" : "s", fewest->cases,
-                               fewest->thin_of, fewest->name()),
-                   2) +
-           "\n";
+    return note(fmt::format(
+        "thin: {} row{} passed fewer cases than --at-least, the fewest {} of {} in {}",
+        print_grouped(rows), rows == 1 ? "" : "s", fewest->cases, fewest->thin_of, fewest->name()));
 }
 
 /// Rows that had no time for all of their cases, in one line.
@@ -209,12 +205,9 @@ std::string time_line(const std::vector<RowRecord>& records) {
     if (rows == 0) return {};
     const std::string of_row =
         fmt::format("{} of {} cases of {}", fewest->cases, fewest->cut_of, fewest->name());
-    return wrapped("time ran out: " +
-                       (rows == 1 ? of_row
-                                  : fmt::format("{} rows ran a part of their cases, the least {}",
-                                                rows, of_row)),
-                   2) +
-           "\n";
+    if (rows == 1) return note("time ran out: " + of_row);
+    return note(
+        fmt::format("time ran out: {} rows ran a part of their cases, the least {}", rows, of_row));
 }
 
 /// Skipped for want of time, or since a signal came first.
@@ -236,14 +229,9 @@ std::string not_verified_lines(const std::vector<RowRecord>& records) {
             first = kernel;
     }
     if (not_begun == 0) return text;
-    return text +
-           wrapped(
-               fmt::format("not verified: {}{} no case before the run ended", first,
-                           not_begun == 1 ? " had"
-                                          : fmt::format(" and {} other kernel{} had", not_begun - 1,
-                                                        not_begun == 2 ? "" : "s")),
-               2) +
-           "\n";
+    if (not_begun > 1)
+        first += fmt::format(" and {} other kernel{}", not_begun - 1, not_begun == 2 ? "" : "s");
+    return text + note(fmt::format("not verified: {} had no case before the run ended", first));
 }
 
 std::string lines_of_notes(const std::vector<RowRecord>& records,
@@ -266,10 +254,7 @@ std::string lines_of_notes(const std::vector<RowRecord>& records,
                                 record.name());
     for (const RowRecord& record : records)
         if (record.imprecise)
-            text +=
-                wrapped(fmt::format("imprecise: {}: {}", record.name(), report_imprecise(record)),
-                        2) +
-                "\n";
+            text += note(fmt::format("imprecise: {}: {}", record.name(), report_imprecise(record)));
     text += time_line(records) + overflow_lines(records) + contiguous_lines(records);
     std::set<std::string> left_out;
     for (const RowRecord& record : records)
@@ -277,7 +262,7 @@ std::string lines_of_notes(const std::vector<RowRecord>& records,
             left_out.insert(fmt::format("not run: {} on {}\n", record.kernel, problem));
     text += fmt::format("{}", fmt::join(left_out, ""));
     text += not_verified_lines(records);
-    for (const std::string& reason : absent) text += wrapped("not run, " + reason, 2) + "\n";
+    for (const std::string& reason : absent) text += note("not run, " + reason);
     return text;
 }
 

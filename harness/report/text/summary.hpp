@@ -27,8 +27,8 @@ std::vector<std::string> not_verified(const std::vector<RowRecord>& records);
 /// Whether every kernel is verified, and all rows that failed, were vacuous or errored are known.
 bool all_well(const std::vector<RowRecord>& records);
 
-/// The end of `check`'s output. `properties` are columns in this order; `absent` says which kernels
-/// were not run, and why.
+/// The end of `check`'s output. `properties`: columns, in this order; `absent`: why kernels were
+/// not run.
 std::string summarize(const std::vector<std::string>& properties,
                       const std::vector<RowRecord>& records, const std::vector<std::string>& absent,
                       double seconds);

@@ -56,9 +56,9 @@ TEST_CASE("rows that had no time for all of their cases are told in one line") {
           "time ran out: 20 of 1000 cases of toy.forward/plain, repeatable on cpu\n");
     results.push_back(results[0]);
     results[0].cases = 19;
-    CHECK(summary_of(results).find(
-              "time ran out: 2 rows ran a part of their cases, the least 19 of 1000 cases of "
-              "toy.forward/plain,\n  repeatable on cpu\n") != std::string::npos);
+    CHECK(contains(summary_of(results),
+                   "time ran out: 2 rows ran a part of their cases, the least 19 of 1000 cases of "
+                   "toy.forward/plain,\n  repeatable on cpu\n"));
 }
 
 TEST_CASE("passed rows that did not get their cases are thin, and told in one line") {
@@ -70,9 +70,10 @@ TEST_CASE("passed rows that did not get their cases are thin, and told in one li
     results[0].thin_of = 0;
     results[2].cases = 19;
     const std::string text = summary_of(results);
-    CHECK(text.find("thin: 2 rows passed fewer cases than --at-least, the fewest 19 of 100 in "
-                    "toy.forward/plain,\n  repeatable on cpu\n") != std::string::npos);
-    CHECK(text.find("time ran out") == std::string::npos);
+    CHECK(contains(text,
+                   "thin: 2 rows passed fewer cases than --at-least, the fewest 19 of 100 in "
+                   "toy.forward/plain,\n  repeatable on cpu\n"));
+    CHECK_FALSE(contains(text, "time ran out"));
     CHECK(are_well(results));
 }
 
@@ -83,16 +84,16 @@ TEST_CASE("rows and kernels that time ran out before are counted, and not listed
         result_of("tree_reduction", "stays_in_bounds", Verdict::skipped, "time")};
     for (RowResult& result : results) result.cut_short = true;
     const std::string text = summary_of(results);
-    CHECK(text.find("skipped: the run ended before the first case of 3 rows\n"
-                    "not verified: toy.forward/plain and 1 other kernel had no case before the "
-                    "run ended\n") != std::string::npos);
+    CHECK(contains(text,
+                   "skipped: the run ended before the first case of 3 rows\nnot verified: "
+                   "toy.forward/plain and 1 other kernel had no case before the run ended\n"));
     CHECK_FALSE(are_well(results));
     results[2] = result_of("tree_reduction", "stays_in_bounds", Verdict::skipped, "no partner");
-    CHECK(summary_of(results).find("skipped: toy.forward/tree_reduction, stays_in_bounds on cpu: "
-                                   "no partner\nskipped: the run ended before the first case of 2 "
-                                   "rows\nnot verified: toy.forward/tree_reduction has no passed "
-                                   "row\nnot verified: toy.forward/plain had no case before the "
-                                   "run ended\n") != std::string::npos);
+    CHECK(contains(summary_of(results),
+                   "skipped: toy.forward/tree_reduction, stays_in_bounds on cpu: no partner\n"
+                   "skipped: the run ended before the first case of 2 rows\n"
+                   "not verified: toy.forward/tree_reduction has no passed row\n"
+                   "not verified: toy.forward/plain had no case before the run ended\n"));
 }
 
 TEST_CASE("an interrupted run is summed up in one sentence, behind what is wrong") {

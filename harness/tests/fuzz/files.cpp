@@ -99,7 +99,7 @@ void results(std::string_view text) {
 void baseline(std::string_view text) {
     const auto read = parsed<UsageError>([&] { return Baseline::read(file_of(text)); });
     if (!read) return;
-    RowRecord record{.kernel = "toy.forward/plain", .property = "repeatable", .device = "cpu"};
+    RowRecord record{{"toy.forward/plain", "repeatable", "cpu"}};
     for (const Verdict verdict : {Verdict::passed, Verdict::failed, Verdict::vacuous}) {
         record.verdict = verdict;
         require(!read->knows(record) || verdict != Verdict::passed, "no pass is a known failure");

@@ -49,22 +49,8 @@ class Mutator {
 
     void edit(std::string& text) {
         // What parsers stumble over, beside parts of the seeds.
-        static const std::vector<std::string> words{"0",
-                                                    "-1",
-                                                    "9223372036854775807",
-                                                    "18446744073709551616",
-                                                    "1e300",
-                                                    "nan",
-                                                    "=",
-                                                    ",",
-                                                    ":",
-                                                    "x",
-                                                    "\n",
-                                                    "\"",
-                                                    "[",
-                                                    "{",
-                                                    "<",
-                                                    ";"};
+        static const auto words = split(
+            "0 -1 9223372036854775807 18446744073709551616 1e300 nan = , : x \n \" [ { < ;", ' ');
         const std::size_t at = below(text.size() + 1), count = below(8);
         switch (below(4)) {
             case 0:
