@@ -149,6 +149,4 @@ void declare_tensors(gradverify::KernelDeclaration& kernel) {
 }  // namespace
 
 GRADVERIFY_KERNEL(Forward, "naive", naive).with(declare_update<float>);
-GRADVERIFY_KERNEL(Forward, "tensors", by_tensors<float>).with(declare_tensors<float>);
-GRADVERIFY_KERNEL(Forward, "tensors_bf16", by_tensors<__nv_bfloat16>)
-    .with(declare_tensors<__nv_bfloat16>);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Forward, "tensors", by_tensors, declare_tensors);

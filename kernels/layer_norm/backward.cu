@@ -141,6 +141,4 @@ void declare_columns(gradverify::KernelDeclaration& kernel) {
 }  // namespace
 
 GRADVERIFY_KERNEL(Backward, "atomics", atomics).with(declare_elements<float>).not_deterministic();
-GRADVERIFY_KERNEL(Backward, "columns", columns<float>).with(declare_columns<float>);
-GRADVERIFY_KERNEL(Backward, "columns_bf16", columns<__nv_bfloat16>)
-    .with(declare_columns<__nv_bfloat16>);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Backward, "columns", columns, declare_columns);

@@ -52,11 +52,7 @@ void declare_grad_input(gradverify::KernelDeclaration& kernel) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Forward, "naive", forward<float>).with(declare_forward<float>);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Forward, "naive", forward, declare_forward);
 GRADVERIFY_KERNEL(Forward, "naive_f16", forward<__half>).with(declare_forward<__half>);
-GRADVERIFY_KERNEL(Forward, "naive_bf16", forward<__nv_bfloat16>)
-    .with(declare_forward<__nv_bfloat16>);
-GRADVERIFY_KERNEL(GradInput, "naive", grad_input<float>).with(declare_grad_input<float>);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(GradInput, "naive", grad_input, declare_grad_input);
 GRADVERIFY_KERNEL(GradInput, "naive_f16", grad_input<__half>).with(declare_grad_input<__half>);
-GRADVERIFY_KERNEL(GradInput, "naive_bf16", grad_input<__nv_bfloat16>)
-    .with(declare_grad_input<__nv_bfloat16>);
