@@ -2,12 +2,7 @@
 // adamw.forward/naive: a thread for each element finds its tensor by bisection.
 // adamw.forward/tensors: blocks for each tensor, vectors of four elements between its unaligned
 // ends; in float, and with parameters and gradients in bfloat16. Both update in place.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/rows.cuh"
 
 namespace {

@@ -4,14 +4,9 @@
 // larger logit comes; the gradient over the logits. In float and bfloat16.
 // linear_cross_entropy.fused/chunked: the logits of some rows at a time are in the workspace, where
 // their gradient takes their place before the products with it.
-#include <cuda_runtime.h>
-
 #include <cmath>
 
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/rows.cuh"
 
 namespace {

@@ -4,12 +4,8 @@
 // and dbeta, in float, or bfloat16 with mean and rstd in float.
 //
 //   dx = rstd (g - mean of g - xhat (mean of g xhat)),  g = dy gamma,  xhat = (x - mean) rstd
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
 #include "kernels/block_sum.cuh"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/layer_norm.hpp"
 
 namespace {

@@ -3,12 +3,8 @@
 // quantize_mxfp8.forward/packs: eight threads for each block, with four numbers of a float4 each,
 // and a maximum by shuffles. In float and bfloat16.
 #include <cuda_fp8.h>
-#include <cuda_runtime.h>
 
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/rows.cuh"
 
 namespace {

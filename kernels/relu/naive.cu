@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // relu/naive: a thread for each element, of float, half or bfloat16, which it may write over.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/relu.hpp"
 
 namespace {
