@@ -40,7 +40,10 @@ void declare_loop(gradverify::KernelDeclaration& kernel) {
     kernel.blocks_of({256, 64, 37});
 }
 
-/// Registers the template `LAUNCH` for each type; `DECLARE` says what that type's kernel supports.
+/// Registers the template `LAUNCH` for some types; `DECLARE` says what each type's kernel supports.
+#define GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(PASS, NAME, LAUNCH, DECLARE) \
+    GRADVERIFY_KERNEL(PASS, NAME, LAUNCH<float>).with(DECLARE<float>);   \
+    GRADVERIFY_KERNEL(PASS, NAME "_bf16", LAUNCH<__nv_bfloat16>).with(DECLARE<__nv_bfloat16>)
 #define GRADVERIFY_KERNEL_OF_EACH_TYPE(PASS, NAME, LAUNCH, DECLARE)             \
     GRADVERIFY_KERNEL(PASS, NAME, LAUNCH<float>).with(DECLARE<float>);          \
     GRADVERIFY_KERNEL(PASS, NAME "_f64", LAUNCH<double>).with(DECLARE<double>); \

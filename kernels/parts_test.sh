@@ -5,5 +5,5 @@
 set -euo pipefail
 diff --label 'named in reference/CMakeLists.txt' --label 'operators of kernels' -u \
     <(sed -n 's/^gradverify_operators(\(.*\))$/\1/p' "$2" |
-        sed 's/.*OPERATORS //; s/\.cpp.*//' | tr ' ' '\n' | sort) \
+        sed 's/.*OPERATORS //; s/^gallery\///; s/\.cpp.*//' | tr ' ' '\n' | sort) \
     <("$1" list | sed -n 's/^\([a-z0-9_]*\)\.[a-z0-9_.]*\/.*/\1/p' | sort -u)

@@ -105,7 +105,7 @@ def crowded(paths):
     for path in paths:
         if room(path) != ("harness", "simt") and path.suffix not in (".cu", ".cuh"):
             named[path.name].append(path)
-        folders[path.parent] += not is_test(path) and path.parts[0] != "reference"
+        folders[path.parent] += not is_test(path)
     for name, same in sorted(named.items()):
         if len(same) > 1:
             yield f"{name}: stands in " + " and ".join(str(path.parent) for path in same)

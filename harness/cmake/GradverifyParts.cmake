@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Decides which of our operators and kernels are built: a part is a file of reference/, with all of
-# its operators, and the kernels in the folder of kernels/ (or of kernels/fast/) that has its name.
-# Each is a target of its own, so to switch parts links again and compiles nothing twice.
+# Decides which of our operators and kernels are built: a part is a file of reference/ or
+# reference/gallery/, with all of its operators, and the kernels in the folder of kernels/ (or of
+# kernels/fast/) that has its name. Each is a target of its own, so to switch parts links again and
+# compiles nothing twice.
 include_guard(GLOBAL)
 
 set(gradverify_seeds conv fc relu maxpool avgpool softmax_cross_entropy lenet5)
@@ -41,7 +42,7 @@ endfunction()
 function(gradverify_operators)
     cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "OPERATORS")
     list(GET arg_UNPARSED_ARGUMENTS 0 part)
-    string(REGEX REPLACE "\\.cpp$" "" part ${part})
+    get_filename_component(part ${part} NAME_WE)
     if(NOT arg_OPERATORS)
         set(arg_OPERATORS ${part})
     endif()
@@ -93,8 +94,8 @@ function(gradverify_kernel_of_part file)
     get_filename_component(part ${folder} NAME)
     get_property(parts GLOBAL PROPERTY gradverify_parts)
     if(NOT part IN_LIST parts)
-        message(FATAL_ERROR "kernels/${file}: there is no reference/${part}.cpp, and a folder of "
-            "kernels/ or kernels/fast/ is named as a file there")
+        message(FATAL_ERROR "kernels/${file}: there is no ${part}.cpp in reference/ or "
+            "reference/gallery/, and a folder of kernels/ or kernels/fast/ is named as a file there")
     endif()
     string(MAKE_C_IDENTIFIER "gradverify_kernels_${folder}" target)
     if(NOT TARGET ${target})

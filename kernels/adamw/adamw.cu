@@ -2,12 +2,7 @@
 // adamw.forward/naive: a thread for each element finds its tensor by bisection.
 // adamw.forward/tensors: blocks for each tensor, vectors of four elements between its unaligned
 // ends; in float, and with parameters and gradients in bfloat16. Both update in place.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/rows.cuh"
 
 namespace {
@@ -149,6 +144,4 @@ void declare_tensors(gradverify::KernelDeclaration& kernel) {
 }  // namespace
 
 GRADVERIFY_KERNEL(Forward, "naive", naive).with(declare_update<float>);
-GRADVERIFY_KERNEL(Forward, "tensors", by_tensors<float>).with(declare_tensors<float>);
-GRADVERIFY_KERNEL(Forward, "tensors_bf16", by_tensors<__nv_bfloat16>)
-    .with(declare_tensors<__nv_bfloat16>);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Forward, "tensors", by_tensors, declare_tensors);

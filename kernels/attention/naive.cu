@@ -2,14 +2,10 @@
 // attention.forward/naive: a thread for each query, which reads its keys twice.
 // attention.backward/naive: a thread for each query, and one for each key, adds up its rows in the
 // outputs.
-#include <cuda_runtime.h>
-
 #include <cmath>
 
-#include "harness/kernel.hpp"
 #include "kernels/attention/shape.cuh"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/attention.hpp"
 
 namespace {

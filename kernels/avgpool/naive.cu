@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // avgpool.forward/naive: a thread for each output adds up its window.
 // avgpool.grad_input/naive: a thread for each pixel adds up its share of the windows over it.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
 #include "kernels/avgpool/window.cuh"
-#include "kernels/element.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/avgpool.hpp"
 
 namespace {

@@ -3,11 +3,8 @@
 // shared memory, then down the columns. Windows of F x F take 2 F additions.
 // avgpool.grad_input/separable: a block for each tile of pixels adds up shares along the rows of
 // dy, into shared memory, then down the columns.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
 #include "kernels/avgpool/window.cuh"
-#include "kernels/element.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/avgpool.hpp"
 
 namespace {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bias_gelu/naive: a thread for each element, which it may write over, and for each column of
 // dbias.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/bias_gelu.hpp"
 
 namespace {

@@ -67,9 +67,5 @@ void backward(const Backward& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Forward, "naive", forward<float>).with(declare_elements_on_stream<float>);
-GRADVERIFY_KERNEL(Forward, "naive_bf16", forward<__nv_bfloat16>)
-    .with(declare_elements_on_stream<__nv_bfloat16>);
-GRADVERIFY_KERNEL(Backward, "naive", backward<float>).with(declare_elements_on_stream<float>);
-GRADVERIFY_KERNEL(Backward, "naive_bf16", backward<__nv_bfloat16>)
-    .with(declare_elements_on_stream<__nv_bfloat16>);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Forward, "naive", forward, declare_elements_on_stream);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Backward, "naive", backward, declare_elements_on_stream);

@@ -3,12 +3,7 @@
 // sequence's outputs see: width - 1 elements of its initial state, then its own.
 #pragma once
 
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 
 namespace gradverify::causal_conv1d {
 

@@ -3,13 +3,10 @@
 // warps reduce by shuffles, the first warp reduces the warps.
 // conv.grad_weight/tree_reduction: a block for each filter element; threads sum strided shares, and
 // a tree in shared memory adds them up.
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
-#include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
-#include "kernels/element.cuh"
+#include "kernels/kernel.cuh"
 
 namespace {
 

@@ -5,14 +5,10 @@
 // differ in type. The references have a geometry of their own.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
 
-#include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 
 namespace gradverify::conv {
 

@@ -2,11 +2,8 @@
 // All of conv in two dimensions: a thread for each element of a result, with sums in float, or in
 // double where all is double. conv.grad_bias/naive is conv.grad_bias/general, registered for plain
 // convolutions alone.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
-#include "kernels/element.cuh"
+#include "kernels/kernel.cuh"
 
 namespace {
 

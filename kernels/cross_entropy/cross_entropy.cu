@@ -4,14 +4,9 @@
 // larger logit comes; the gradient over the logits. In float and bfloat16.
 // linear_cross_entropy.fused/chunked: the logits of some rows at a time are in the workspace, where
 // their gradient takes their place before the products with it.
-#include <cuda_runtime.h>
-
 #include <cmath>
 
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/rows.cuh"
 
 namespace {
@@ -353,15 +348,9 @@ void declare_in_place(gradverify::KernelDeclaration& kernel) {
 GRADVERIFY_KERNEL(Forward, "naive", forward).with(declare_rows<float>);
 GRADVERIFY_KERNEL(Backward, "naive", backward).with(declare_rows<float>);
 GRADVERIFY_KERNEL(Fused, "naive", fused).with(declare_rows<float>);
-GRADVERIFY_KERNEL(Forward, "rows", forward_by_rows<float>).with(declare_rows<float>);
-GRADVERIFY_KERNEL(Forward, "rows_bf16", forward_by_rows<__nv_bfloat16>)
-    .with(declare_rows<__nv_bfloat16>);
-GRADVERIFY_KERNEL(Backward, "rows", backward_by_rows<float>).with(declare_in_place<float>);
-GRADVERIFY_KERNEL(Backward, "rows_bf16", backward_by_rows<__nv_bfloat16>)
-    .with(declare_in_place<__nv_bfloat16>);
-GRADVERIFY_KERNEL(Fused, "rows", fused_by_rows<float>).with(declare_in_place<float>);
-GRADVERIFY_KERNEL(Fused, "rows_bf16", fused_by_rows<__nv_bfloat16>)
-    .with(declare_in_place<__nv_bfloat16>);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Forward, "rows", forward_by_rows, declare_rows);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Backward, "rows", backward_by_rows, declare_in_place);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Fused, "rows", fused_by_rows, declare_in_place);
 GRADVERIFY_KERNEL(LinearFused, "chunked", linear_fused)
     .with(declare_elements_on_stream<float>)
     .workspace(bytes_of_chunk);

@@ -5,12 +5,7 @@
 // for each step's logits.
 //
 // A sample's states are blanks and labels by turns; packed, all samples have 2 labels + n of them.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 
 namespace {
 

@@ -7,13 +7,9 @@
 //
 //   dz' = dz + rstd (g - mean of g - xhat (mean of g xhat)),  g = dy weight,  xhat = (z - mean)
 //   rstd dresidual = dz',  dx = keep dz' / (1 - p)
-#include <cuda_runtime.h>
 #include <curand_kernel.h>
 
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/rows.cuh"
 
 namespace {

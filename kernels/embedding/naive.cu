@@ -4,11 +4,7 @@
 // embedding.grad_weight/scatter: each token adds its row of dy to the table's. Few tokens take one
 // thread for each column, which needs no atomics; more take one for each element.
 // embedding.grad_weight/accumulate: adds to the gradient that is there.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/embedding.hpp"
 
 namespace {

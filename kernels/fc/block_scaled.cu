@@ -3,11 +3,8 @@
 // for each element of the result, sums in float. fc.forward/blocks_mxfp8 and its like: a warp for
 // each element, whose lanes take the blocks in turn. The bias and the result are floats.
 #include <cuda_fp8.h>
-#include <cuda_runtime.h>
 
-#include "harness/kernel.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/rows.cuh"
 #include "reference/fc.hpp"
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fc.grad_bias/block_reduction: a block for each 32 output features. A warp reads 32 neighbours of
 // a row; the warps take rows in turn, and the first one adds up.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "kernels/element.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/fc.hpp"
 
 namespace {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // fc/naive: a thread for each element of a result; forward also in half, with sums in float.
 #include <cuda_fp16.h>
-#include <cuda_runtime.h>
 
-#include "harness/kernel.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/fc.hpp"
 
 namespace {

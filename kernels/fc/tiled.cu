@@ -2,13 +2,10 @@
 // fc/tiled and fc/blocked: y = x w^T + b, dx = dy w and dw = dy^T x in tiles of shared memory, with
 // one element of the result for each thread, or 4 x 4. A block loads a tile of each factor,
 // multiplies them, and goes on along the sum. What lies outside of a factor is loaded as zero.
-#include <cuda_runtime.h>
-
 #include <algorithm>
 
-#include "harness/kernel.hpp"
-#include "kernels/element.cuh"
 #include "kernels/grids.hpp"
+#include "kernels/kernel.cuh"
 #include "reference/fc.hpp"
 
 namespace {

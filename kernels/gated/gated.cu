@@ -2,12 +2,7 @@
 // {swiglu,geglu}.{forward,backward}/naive: a thread for each element, in float.
 // {swiglu,geglu}.{forward,backward}/packs: vectors of 16 bytes of both halves, in a loop over the
 // grid, in float and bfloat16; dx may be written over x.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/rows.cuh"
 
 namespace {

@@ -7,12 +7,7 @@
 //   y = act(a) b,  act(a) = a s,  s = sigmoid(a)
 //   ty = act'(a) b ta + act(a) tb, which is ddy along ta = dda, tb = ddb
 //   da = dy (act''(a) b dda + act'(a) ddb),  db = dy act'(a) dda
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/rows.cuh"
 
 namespace {

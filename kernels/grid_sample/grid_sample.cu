@@ -5,12 +5,7 @@
 // for each place adds up its gradient.
 // grid_sample.backward/scatter: a block for 32 places, whose warps share the channels; each adds to
 // the four pixels around its place.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 
 namespace {
 

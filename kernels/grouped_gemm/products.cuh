@@ -4,14 +4,9 @@
 // offsets. What multiplies a tile is the kernels' own.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
 
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 
 namespace gradverify::grouped_gemm {
 

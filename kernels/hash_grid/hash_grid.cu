@@ -4,12 +4,7 @@
 // hash_grid.backward/gather: a thread for each element of the table looks at every position.
 // hash_grid.backward/scatter: each position adds to the rows around it, a thread for each level.
 // The gradient by positions is a sum over the levels, by a thread for each position.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 
 namespace {
 

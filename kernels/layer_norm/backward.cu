@@ -4,12 +4,8 @@
 // and dbeta, in float, or bfloat16 with mean and rstd in float.
 //
 //   dx = rstd (g - mean of g - xhat (mean of g xhat)),  g = dy gamma,  xhat = (x - mean) rstd
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
 #include "kernels/block_sum.cuh"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/layer_norm.hpp"
 
 namespace {
@@ -141,6 +137,4 @@ void declare_columns(gradverify::KernelDeclaration& kernel) {
 }  // namespace
 
 GRADVERIFY_KERNEL(Backward, "atomics", atomics).with(declare_elements<float>).not_deterministic();
-GRADVERIFY_KERNEL(Backward, "columns", columns<float>).with(declare_columns<float>);
-GRADVERIFY_KERNEL(Backward, "columns_bf16", columns<__nv_bfloat16>)
-    .with(declare_columns<__nv_bfloat16>);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Backward, "columns", columns, declare_columns);

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // layer_norm.forward/naive: a thread for each row, in float, or bfloat16 with mean and rstd in
 // float. layer_norm.forward/block: a block for each row, with sums in shared memory.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
 #include "kernels/block_sum.cuh"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/layer_norm.hpp"
 
 namespace {

@@ -14,12 +14,8 @@
 //   dx = -rstd^2 (xhat (c - 3 q m) + m (a - mean of a) + q t_)
 //        + rstd (u - mean of u - xhat (mean of u xhat))
 //   dgamma = the sum over the rows of dy rstd (t_ - xhat m)
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
 #include "kernels/block_sum.cuh"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/layer_norm.hpp"
 
 namespace {

@@ -3,10 +3,7 @@
 // maxpool.grad_input/gather: a thread for each pixel asks the windows over it whether they took it.
 // maxpool.grad_input/scatter: dx is cleared, then each output adds its cotangent to its pixel, with
 // atomics, since windows may overlap.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "kernels/element.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/pool_geometry.cuh"
 #include "reference/maxpool.hpp"
 

@@ -3,10 +3,7 @@
 // outputs from two float4 where rows are aligned so, else one.
 // maxpool.grad_input/window_2x2: a thread writes all pixels of a window, two at a time where rows
 // are aligned so. A last row or column without a window has threads of its own.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "kernels/element.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/pool_geometry.cuh"
 #include "reference/maxpool.hpp"
 

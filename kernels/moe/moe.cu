@@ -4,12 +4,7 @@
 // moe_permute.{forward,grad_x}/rows, moe_combine.{forward,backward}/rows: blocks loop over the rows
 // in vectors of 16 bytes, sums by the inverse of the order. In float, in bfloat16, and moe_combine
 // in bfloat16 with weights in float.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/rows.cuh"
 
 namespace {

@@ -3,12 +3,8 @@
 // quantize_mxfp8.forward/packs: eight threads for each block, with four numbers of a float4 each,
 // and a maximum by shuffles. In float and bfloat16.
 #include <cuda_fp8.h>
-#include <cuda_runtime.h>
 
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/rows.cuh"
 
 namespace {
@@ -118,7 +114,5 @@ void declare_packs(gradverify::KernelDeclaration& kernel) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Forward, "naive", naive<float>).with(declare<float>);
-GRADVERIFY_KERNEL(Forward, "naive_bf16", naive<__nv_bfloat16>).with(declare<__nv_bfloat16>);
-GRADVERIFY_KERNEL(Forward, "packs", packs<float>).with(declare_packs<float>);
-GRADVERIFY_KERNEL(Forward, "packs_bf16", packs<__nv_bfloat16>).with(declare_packs<__nv_bfloat16>);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Forward, "naive", naive, declare);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Forward, "packs", packs, declare_packs);

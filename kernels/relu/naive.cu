@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // relu/naive: a thread for each element, of float, half or bfloat16, which it may write over.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/relu.hpp"
 
 namespace {
@@ -52,11 +48,7 @@ void declare_grad_input(gradverify::KernelDeclaration& kernel) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Forward, "naive", forward<float>).with(declare_forward<float>);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Forward, "naive", forward, declare_forward);
 GRADVERIFY_KERNEL(Forward, "naive_f16", forward<__half>).with(declare_forward<__half>);
-GRADVERIFY_KERNEL(Forward, "naive_bf16", forward<__nv_bfloat16>)
-    .with(declare_forward<__nv_bfloat16>);
-GRADVERIFY_KERNEL(GradInput, "naive", grad_input<float>).with(declare_grad_input<float>);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(GradInput, "naive", grad_input, declare_grad_input);
 GRADVERIFY_KERNEL(GradInput, "naive_f16", grad_input<__half>).with(declare_grad_input<__half>);
-GRADVERIFY_KERNEL(GradInput, "naive_bf16", grad_input<__nv_bfloat16>)
-    .with(declare_grad_input<__nv_bfloat16>);

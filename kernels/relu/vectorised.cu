@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // relu.forward/vectorised and relu.grad_input/vectorised: four elements a thread where all tensors
 // are aligned alike; single ones elsewhere, before the first aligned address and at the end.
-#include <cuda_runtime.h>
-
 #include <cstdint>
 #include <initializer_list>
 
-#include "harness/kernel.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/relu.hpp"
 
 namespace {

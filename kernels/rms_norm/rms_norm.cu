@@ -5,12 +5,7 @@
 // bfloat16, and in bfloat16 with weights in float.
 //
 //   dx = rstd (g - xhat (mean of g xhat)),  g = dy weight,  xhat = x rstd
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/rows.cuh"
 
 namespace {

@@ -2,12 +2,7 @@
 // rope.{forward,grad_x}/naive: a thread for each element of the result.
 // rope.{forward,grad_x}/tokens: a block for each token turns the pairs of all heads in vectors of
 // 16 bytes, in place or not; in float, in bfloat16, and in bfloat16 with a table in float.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/rows.cuh"
 
 namespace {

@@ -5,12 +5,7 @@
 // scatter_add.backward/each: a thread for each element.
 // scatter_amax.backward/gather, atomics: a gradient is shared alike by all that are the largest,
 // which a thread for each result counts, or atomics.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 
 namespace {
 

@@ -3,12 +3,7 @@
 // segment_sum.forward/rows: a block for each part, whose warps share its rows.
 // segment_sum.grad_x/search: a thread for each element finds its part by bisection.
 // segment_sum.grad_x/parts: a block for each part writes its rows.
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 
 namespace {
 

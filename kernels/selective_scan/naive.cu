@@ -145,9 +145,5 @@ void declare_backward(gradverify::KernelDeclaration& kernel) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Forward, "naive", forward<float>).with(declare_forward<float>);
-GRADVERIFY_KERNEL(Forward, "naive_bf16", forward<__nv_bfloat16>)
-    .with(declare_forward<__nv_bfloat16>);
-GRADVERIFY_KERNEL(Backward, "naive", backward<float>).with(declare_backward<float>);
-GRADVERIFY_KERNEL(Backward, "naive_bf16", backward<__nv_bfloat16>)
-    .with(declare_backward<__nv_bfloat16>);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Forward, "naive", forward, declare_forward);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(Backward, "naive", backward, declare_backward);

@@ -3,12 +3,7 @@
 // are as long as the sequence are of T; A, D and delta_bias are floats, as models have them.
 #pragma once
 
-#include <cuda_runtime.h>
-
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 
 namespace gradverify::selective_scan {
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax_cross_entropy.forward/naive: a thread for each row. Losses go through the workspace.
 // softmax_cross_entropy.backward/naive: a thread for each logit.
-#include <cuda_runtime.h>
-
 #include <cmath>
 
-#include "harness/kernel.hpp"
-#include "kernels/element.cuh"
+#include "kernels/kernel.cuh"
 #include "kernels/softmax_cross_entropy/mean.cuh"
 #include "reference/softmax_cross_entropy.hpp"
 

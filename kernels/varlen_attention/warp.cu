@@ -184,9 +184,5 @@ void declare(KernelDeclaration& kernel) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(varlen_attention::Forward, "warp", forward<float>).with(declare<float>);
-GRADVERIFY_KERNEL(varlen_attention::Forward, "warp_bf16", forward<__nv_bfloat16>)
-    .with(declare<__nv_bfloat16>);
-GRADVERIFY_KERNEL(varlen_attention::Backward, "warp", backward<float>).with(declare<float>);
-GRADVERIFY_KERNEL(varlen_attention::Backward, "warp_bf16", backward<__nv_bfloat16>)
-    .with(declare<__nv_bfloat16>);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(varlen_attention::Forward, "warp", forward, declare);
+GRADVERIFY_KERNEL_OF_FLOAT_AND_BF16(varlen_attention::Backward, "warp", backward, declare);

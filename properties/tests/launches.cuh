@@ -25,6 +25,12 @@ void launch_blocks(const Launch& on, void (*kernel)(Taken...), dim3 blocks, dim3
     kernel<<<blocks, block, 0, on.stream>>>(argument<Taken>(arguments)...);
 }
 
+/// Begins to fill a tensor of floats with zeros.
+inline void clear(const TensorView& tensor, const Launch& on) {
+    cudaMemsetAsync(tensor.data, 0, static_cast<std::size_t>(tensor.elements()) * sizeof(float),
+                    on.stream);
+}
+
 /// Calls a device function for each number below `count`, which is its first argument.
 template <auto function, class Index, class... Taken>
 __global__ void for_each_below(Index count, Taken... taken) {

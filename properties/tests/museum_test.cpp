@@ -18,7 +18,7 @@ TEST_CASE("a famous bug is found where it is smallest") {
 TEST_CASE("its twin without the mistake passes") {
     for (const MuseumPiece& piece : museum)
         for (const DefinedProperty& property : all_properties()) {
-            const std::string twin(piece.twin);
+            const std::string twin = piece.twin();
             const Kernel* const kernel = Registry::instance().find_kernel(twin);
             REQUIRE(kernel);
             if (!property.applies(*kernel, "cpu") || property.own_cases > 0) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the tests over registered kernels, or makes the tables of bugs, or is gradverify over the
+// Runs the tests over registered kernels, or makes the table of bugs, or is gradverify over the
 // kernels of the tests: `gradverify_suite_tests check 'relu.*/bug_*'`. So it is their worker.
 #include <cstdio>
 #include <exception>
@@ -11,7 +11,6 @@
 #include "harness/testing/run_tests.hpp"
 #include "properties/suite/kernel_suite.hpp"
 #ifdef GRADVERIFY_HAS_BUG_TABLE
-#include "properties/tests/museum/museum_table.hpp"
 #include "properties/tests/seeded_bugs/bug_table.hpp"
 #endif
 
@@ -27,7 +26,6 @@ int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     if (!arguments.empty() && arguments.front() == "bug-table")
         return gradverify::bug_table_main(std::span(arguments).subspan(1));
-    if (arguments == std::vector<std::string>{"museum"}) return gradverify::museum_table_main();
 #endif
     if (argc > 1 && argv[1][0] != '-')
         return gradverify::gradverify_main(argc, argv, gradverify::KernelSuite(registry));

@@ -7,12 +7,9 @@
 #include <type_traits>
 
 #include <cooperative_groups.h>
-#include <cuda_runtime.h>
 
-#include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
-#include "kernels/element.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 
 namespace {
 

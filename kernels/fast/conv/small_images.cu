@@ -8,12 +8,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
-#include "kernels/element.cuh"
 #include "kernels/fast/conv/parts.cuh"
 #include "kernels/fast/conv/small_images.cuh"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 
 namespace {
 

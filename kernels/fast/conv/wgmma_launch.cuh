@@ -10,13 +10,11 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "harness/kernel.hpp"
 #include "kernels/conv/geometry.cuh"
-#include "kernels/element.cuh"
 #include "kernels/fast/conv/wgmma_filters.cuh"
 #include "kernels/fast/conv/wgmma_pixels.cuh"
 #include "kernels/fast/tensor_maps.hpp"
-#include "kernels/grids.cuh"
+#include "kernels/kernel.cuh"
 #include "reference/conv.hpp"
 
 namespace gradverify::conv::wgmma {

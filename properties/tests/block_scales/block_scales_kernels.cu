@@ -3,7 +3,6 @@
 // are wrong in scales, formats and rounding.
 #include <cuda_fp8.h>
 
-#include "harness/pass.hpp"
 #include "properties/tests/launches.cuh"
 #include "reference/fc.hpp"
 

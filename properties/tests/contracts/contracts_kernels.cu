@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/pass.hpp"
 #include "properties/tests/launches.cuh"
 
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of a norm, some with an epsilon that the operator does not have, or with tiny numbers
 // taken for zero; and maxima by atomics on the bits of floats. A thread serves an element.
-#include "harness/pass.hpp"
 #include "properties/tests/launches.cuh"
 
 namespace {

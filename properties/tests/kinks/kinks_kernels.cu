@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients that differ at a kink. A value that is no derivative there is a bug; where the operator
 // defines the gradient, so is any other value. A thread serves a row of each tensor.
-#include "harness/pass.hpp"
 #include "properties/tests/launches.cuh"
 
 namespace {

@@ -3,11 +3,12 @@
 #include <cmath>
 
 #include "kernels/attention/shape.cuh"
-#include "properties/tests/launches.cuh"
+#include "properties/tests/museum/pair.cuh"
 #include "reference/attention.hpp"
 
 namespace {
 
+using gradverify::declare_piece;
 using gradverify::Problem;
 using gradverify::attention::Backward;
 using gradverify::attention::Position;
@@ -90,9 +91,11 @@ __device__ void read_queries(long long i, Inputs in, const float* sums, float* d
         dq[at + c] = sums[i * rounded(in.shape.width, 32) + c];
 }
 
-std::int64_t bytes_of_sums(const Problem& problem) {
-    return problem.scalar("b") * problem.scalar("sq") * problem.scalar("h") *
-           rounded(problem.scalar("d"), 32) * static_cast<std::int64_t>(sizeof(float));
+void declare_padded_sums(gradverify::KernelDeclaration& kernel) {
+    kernel.with(declare_piece).workspace([](const Problem& problem) -> std::int64_t {
+        return problem.scalar("b") * problem.scalar("sq") * problem.scalar("h") *
+               rounded(problem.scalar("d"), 32) * static_cast<std::int64_t>(sizeof(float));
+    });
 }
 
 template <bool is_fixed>
@@ -144,13 +147,5 @@ void launch_block_for_query(const Backward& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Backward, "museum_padded_sums", launch_padded_sums<false>)
-    .workspace(bytes_of_sums)
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Backward, "fixed_padded_sums", launch_padded_sums<true>)
-    .workspace(bytes_of_sums)
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Backward, "museum_cleared_after_store", launch_block_for_query<false>)
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Backward, "fixed_cleared_after_store", launch_block_for_query<true>)
-    .up_to_elements(1 << 30);
+GRADVERIFY_MUSEUM_PAIR(Backward, "padded_sums", launch_padded_sums, declare_padded_sums);
+GRADVERIFY_MUSEUM_PAIR(Backward, "cleared_after_store", launch_block_for_query, declare_piece);

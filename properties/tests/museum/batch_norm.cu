@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The museum's pieces of batch_norm.
-#include "properties/tests/launches.cuh"
+#include "properties/tests/museum/pair.cuh"
 #include "reference/batch_norm.hpp"
 
 namespace {
@@ -99,7 +99,5 @@ void forward(const Forward& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Backward, "museum_pixel_for_thread", backward<false>).up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Backward, "fixed_pixel_for_thread", backward<true>).up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Forward, "museum_difference_of_squares", forward<false>).up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Forward, "fixed_difference_of_squares", forward<true>).up_to_elements(1 << 30);
+GRADVERIFY_MUSEUM_PAIR(Backward, "pixel_for_thread", backward, gradverify::declare_piece);
+GRADVERIFY_MUSEUM_PAIR(Forward, "difference_of_squares", forward, gradverify::declare_piece);

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The museum's pieces of embedding.
-#include "properties/tests/launches.cuh"
+#include "properties/tests/museum/pair.cuh"
 #include "reference/embedding.hpp"
 
 namespace {
 
-using gradverify::embedding::GradWeight;
-
-void clear(const GradWeight& call) {
-    cudaMemsetAsync(call.dweight.data, 0,
-                    static_cast<std::size_t>(call.dweight.elements()) * sizeof(float),
-                    call.launch.stream);
-}
+using namespace gradverify;
+using embedding::GradWeight;
 
 constexpr int warp = 32;
 
@@ -35,7 +30,7 @@ __global__ void by_batches(const float* dy, const int* index, float* dweight, in
 
 template <bool is_fixed>
 void launch_by_batches(const GradWeight& call) {
-    clear(call);
+    clear(call.dweight, call.launch);
     launch_blocks(call.launch, by_batches<is_fixed>, 1, 2 * warp, call.dy, call.index, call.dweight,
                   call.tokens, call.width, call.padding);
 }
@@ -64,26 +59,21 @@ __device__ void set_row(int i, const float* dy, const int* index, float* dweight
 
 template <auto function>
 void launch_rows(const GradWeight& call) {
-    clear(call);
+    clear(call.dweight, call.launch);
     launch_each<function>(call.launch, call.dy.elements(), call.dy, call.index, call.dweight,
                           call.tokens, call.width, call.padding);
+}
+template <bool is_fixed>
+void launch_added(const GradWeight& call) {
+    launch_rows<add_row<is_fixed>>(call);
+}
+template <bool is_fixed>
+void launch_set(const GradWeight& call) {
+    launch_rows<set_row<is_fixed>>(call);
 }
 
 }  // namespace
 
-GRADVERIFY_KERNEL(GradWeight, "museum_batch_without_barrier", launch_by_batches<false>)
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(GradWeight, "fixed_batch_without_barrier", launch_by_batches<true>)
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(GradWeight, "museum_padding_of_long_inputs", launch_rows<add_row<false>>)
-    .not_deterministic()
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(GradWeight, "fixed_padding_of_long_inputs", launch_rows<add_row<true>>)
-    .not_deterministic()
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(GradWeight, "museum_last_of_duplicates", launch_rows<set_row<false>>)
-    .not_deterministic()
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(GradWeight, "fixed_last_of_duplicates", launch_rows<set_row<true>>)
-    .not_deterministic()
-    .up_to_elements(1 << 30);
+GRADVERIFY_MUSEUM_PAIR(GradWeight, "batch_without_barrier", launch_by_batches, declare_piece);
+GRADVERIFY_MUSEUM_PAIR(GradWeight, "padding_of_long_inputs", launch_added, declare_atomics);
+GRADVERIFY_MUSEUM_PAIR(GradWeight, "last_of_duplicates", launch_set, declare_atomics);

@@ -2,11 +2,12 @@
 // The museum's pieces of layer_norm.
 #include <cuda_fp16.h>
 
-#include "properties/tests/launches.cuh"
+#include "properties/tests/museum/pair.cuh"
 #include "reference/layer_norm.hpp"
 
 namespace {
 
+using gradverify::declare_piece;
 using gradverify::DType;
 using gradverify::layer_norm::Backward;
 using gradverify::layer_norm::Forward;
@@ -114,17 +115,12 @@ void launch_normalise(const Forward& call) {
                                      call.mean, call.rstd, call.width, call.eps);
 }
 
+void declare_halves(gradverify::KernelDeclaration& kernel) {
+    kernel.with(declare_piece).storage(DType::f16);
+}
+
 }  // namespace
 
-GRADVERIFY_KERNEL(Backward, "museum_gamma_by_row", launch_by_tiles<false>).up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Backward, "fixed_gamma_by_row", launch_by_tiles<true>).up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Backward, "museum_rows_of_block_summed", launch_two_rows<false>)
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Backward, "fixed_rows_of_block_summed", launch_two_rows<true>)
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Forward, "museum_variance_in_half", launch_normalise<false>)
-    .storage(DType::f16)
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Forward, "fixed_variance_in_half", launch_normalise<true>)
-    .storage(DType::f16)
-    .up_to_elements(1 << 30);
+GRADVERIFY_MUSEUM_PAIR(Backward, "gamma_by_row", launch_by_tiles, declare_piece);
+GRADVERIFY_MUSEUM_PAIR(Backward, "rows_of_block_summed", launch_two_rows, declare_piece);
+GRADVERIFY_MUSEUM_PAIR(Forward, "variance_in_half", launch_normalise, declare_halves);

@@ -3,195 +3,113 @@
 // ours, with a twin that has everything but the mistake.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <string>
 #include <string_view>
 
-#include "properties/tests/museum/usual_tests.hpp"
 #include "properties/tests/seeded_bugs/lists.hpp"
 
 namespace gradverify {
 
 struct MuseumPiece {
     SeededBug bug;
-    std::string_view twin;     ///< the same kernel without the mistake
-    std::string_view thread;   ///< `owner/name#number`, an issue or a pull request on GitHub
-    std::string_view mistake;  ///< in our words
-    /// What the project's own tests could see then, as the thread or its repository has them.
-    std::string_view own_test;
-    /// The nearest to those, with fewer rows, heads or channels where a shape is large.
-    UsualTest usual;
-};
+    std::string_view thread;       ///< `owner/name#number`, an issue or a pull request on GitHub
+    std::string_view mistake;      ///< in our words
+    std::string_view shared = "";  ///< the twin of several pieces
 
-/// What torch.testing.assert_close takes for bfloat16.
-constexpr Tolerance of_bf16{.relative = 1.6e-2, .absolute = 1e-5};
+    /// The same kernel without the mistake: `fixed_` for `museum_`, where it is this piece's alone.
+    std::string twin() const {
+        if (!shared.empty()) return std::string(shared);
+        const std::size_t slash = bug.kernel.find('/') + 1;
+        return fmt::format("{}fixed{}", bug.kernel.substr(0, slash),
+                           bug.kernel.substr(bug.kernel.find('_', slash)));
+    }
+};
 
 constexpr MuseumPiece museum[] = {
     // A batch has 32 tokens.
     {{"embedding.grad_weight/museum_batch_without_barrier", "free_of_races", "tokens=33", "cpu",
       false},
-     "embedding.grad_weight/fixed_batch_without_barrier",
      "pytorch/pytorch#187687",
-     "a warp stages the next batch of indices where another still reads this one",
-     "no: \"a normal correctness test may pass both before and after the fix\"; none was added",
-     {.problem = "tokens=8,rows=10,width=20", .small = "tokens=8,rows=10,width=4"}},
+     "a warp stages the next batch of indices where another still reads this one"},
     {{"embedding.grad_weight/museum_padding_of_long_inputs", "matches_reference", "tokens=769", "",
       false},
-     "embedding.grad_weight/fixed_padding_of_long_inputs",
      "pytorch/pytorch#28716",
-     "another path, from 769 indices on, adds to the padding's row",
-     "no: 8 indices in a table of 10 rows",
-     {.problem = "tokens=8,rows=10,width=20", .small = "tokens=8,rows=10,width=4"}},
+     "another path, from 769 indices on, adds to the padding's row"},
     {{"embedding.grad_weight/museum_last_of_duplicates", "free_of_races", "tokens=2,padding=1"},
-     "embedding.grad_weight/fixed_last_of_duplicates",
      "apache/mxnet#9172",
-     "rows that are looked up twice are set, not added to",
-     "no: its three indices all differ, and what it expected was set, not added up, too",
-     {.problem = "tokens=3,rows=60,width=6,padding=60",
-      .tolerance = Tolerance{},
-      .distinct_indices = true,
-      .small = "tokens=8,rows=10,width=4,padding=10"}},
+     "rows that are looked up twice are set, not added to"},
     {{"softmax_cross_entropy.backward/museum_upstream_by_row", "stays_in_bounds", "n=2", "cpu"},
-     "softmax_cross_entropy.backward/fixed_upstream_by_row",
      "NVIDIA/TransformerEngine#2139",
-     "the pointer to the upstream gradient is the wrong one",
-     "no: the gradient was 1, for which the kernel was skipped; losses are squared since",
-     {.problem = "n=64,v=640", .ones = "dloss", .small = "n=4,v=10"}},
+     "the pointer to the upstream gradient is the wrong one"},
     {{"softmax_cross_entropy.forward/museum_folds_share_a_buffer", "free_of_races", "n=1"},
-     "softmax_cross_entropy.forward/fixed_folds_share_a_buffer",
      "pytorch/pytorch#5276",
-     "a second reduction writes to the buffer that the first is read from",
-     "no: caught in review; values, compared to 4e-4, are right in most schedules",
-     {.problem = "n=50,v=3", .tolerance = Tolerance{.absolute = 4e-4}}},
+     "a second reduction writes to the buffer that the first is read from"},
     // Rows of up to 16 elements are 16 apart for one kernel and 32 for the other. One key has no
     // gradient, and the second head is the second row.
     {{"attention.backward/museum_padded_sums", "within_rounding_bound", "b=1,sk=2,h=2"},
-     "attention.backward/fixed_padded_sums",
      "Dao-AILab/flash-attention#2896",
-     "dq's sums have rows of a multiple of 16 elements where they are added, of 32 where read",
-     "no: heads of 64, 96, 128, 192 and 256 elements, all multiples of 32",
-     {.problem = "b=1,sq=16,sk=16,h=2,d=64",
-      .tolerance = of_bf16,
-      .small = "b=1,sq=1,sk=4,h=1,d=64"}},
+     "dq's sums have rows of a multiple of 16 elements where they are added, of 32 where read"},
     // The 33rd element is the first of the second warp's; a sum of nothing is cleared to itself.
     {{"attention.backward/museum_cleared_after_store", "free_of_races", "b=1,d=33", "cpu", false},
-     "attention.backward/fixed_cleared_after_store",
      "karpathy/llm.c#847",
-     "a warp clears the sums of warps that others may have stored already",
-     "by luck of the schedule: one shape, 12 heads of 64 elements, to 1e-3",
-     {.problem = "b=1,sq=8,sk=8,h=2,d=64,causal=1",
-      .tolerance = Tolerance{.relative = 1.2e-7, .absolute = 1e-3},
-      .small = "b=1,sq=1,sk=4,h=1,d=64"}},
+     "a warp clears the sums of warps that others may have stored already"},
     {{"layer_norm.backward/museum_gamma_by_row", "within_rounding_bound", "rows=1,width=2"},
-     "layer_norm.backward/fixed_gamma_by_row",
      "deepspeedai/DeepSpeed#692",
-     "in a tile gamma is taken by the thread's row, not by its column",
-     "no: gamma held ones, and `normalize_invertible`, which alone reads it so, was off",
-     {.problem = "rows=16,width=128",
-      .tolerance = Tolerance{.relative = 1e-7, .absolute = 0.05},
-      .ones = "gamma",
-      .small = "rows=2,width=32"}},
+     "in a tile gamma is taken by the thread's row, not by its column"},
     {{"layer_norm.backward/museum_rows_of_block_summed", "within_rounding_bound", "rows=2"},
-     "layer_norm.backward/fixed_rows_of_block_summed",
      "flagos-ai/FlagGems#59",
-     "the sums of a row are those of all rows of the block",
-     "only where the tuner took more than one row for a block: all gradients of 4,096 rows, to "
-     "1e-4 for each column",
-     {.problem = "rows=16,width=256",
-      .tolerance = Tolerance{.relative = 1.3e-6, .absolute = 0.0256},
-      .small = "rows=2,width=48"}},
+     "the sums of a row are those of all rows of the block"},
     {{"layer_norm.forward/museum_variance_in_half", "within_rounding_bound", "rows=1"},
-     "layer_norm.forward/fixed_variance_in_half",
      "deepspeedai/DeepSpeed#581",
-     "variance + eps is rounded to half before its root is taken",
-     "no: normal rows, of the first sample, to 0.02; rows that are constant gave NaN",
-     {.problem = "rows=16,width=128,eps=1e-12",
-      .tolerance = Tolerance{.relative = 1e-7, .absolute = 0.02}}},
+     "variance + eps is rounded to half before its root is taken"},
     // A block has 256 threads.
     {{"batch_norm.backward/museum_pixel_for_thread", "within_rounding_bound", "n=1,pixels=257", "",
       false},
-     "batch_norm.backward/fixed_pixel_for_thread",
      "ROCm/MIOpen#916",
-     "a thread has one pixel of each image, and pixels beyond the block are not summed",
-     "no: no shape had 257 to 512 pixels, and an RMS error of 1.9 times the largest element passed "
-     "at the default one",
-     {.problem = "n=4,c=4,pixels=196",
-      .tolerance = Tolerance{.absolute = 1.9},
-      .small = "n=2,c=1,pixels=49"}},
+     "a thread has one pixel of each image, and pixels beyond the block are not summed"},
     {{"batch_norm.forward/museum_difference_of_squares", "within_rounding_bound", "n=1,pixels=2"},
-     "batch_norm.forward/fixed_difference_of_squares",
      "tenstorrent/tt-metal#45968",
-     "the variance is the mean of squares less the square of the mean",
-     "no: elements from 5 to 10; a mean of 5 against a spread of 0.1 gave NaN",
-     {.problem = "n=5,c=8,pixels=1024"}},
+     "the variance is the mean of squares less the square of the mean"},
     // A block covers 32 columns and 8 rows.
     {{"maxpool.grad_input/museum_swapped_grid", "matches_reference", "in=9x1", "", false},
-     "maxpool.grad_input/fixed_swapped_grid",
      "pytorch/pytorch#36820",
-     "the launcher is given the output's width for its height",
-     "no: of 5x5x5 pixels the output is 2x2x2, and only others are wrong; the fix was asked for a "
-     "test",
-     {.problem = "n=2,c=3,in=5x5,window=2x2,stride=2x2"}},
+     "the launcher is given the output's width for its height"},
     // Taps at -1 and 1: that inside the image is pixel 1.
     {{"maxpool.forward/museum_dilated_from_edge", "matches_reference",
       "in=1x2,window=1x2,dilation=1x2,padding=0x1"},
-     "maxpool.forward/fixed_dilated_from_edge",
      "microsoft/onnxruntime#29637",
-     "a window that begins in the padding steps from pixel 0",
-     "yes, since 2019 (#1320), and therefore switched off for CUDA",
-     {.problem = "n=1,c=1,in=4x5,window=2x2,dilation=2x2,padding=1x1"}},
+     "a window that begins in the padding steps from pixel 0"},
     {{"avgpool.grad_input/museum_pixel_without_padding", "matches_reference",
       "in=1x1,window=1x2,padding=0x1"},
-     "avgpool.grad_input/fixed_museum",
      "pytorch/pytorch#188344",
      "the windows over a pixel are asked for without the padding",
-     "no: its helper took `padding` and never passed it on",
-     {.problem = "n=4,c=8,in=8x8,window=3x3,stride=3x3,include_pad=1",
-      .small = "n=1,c=2,in=8x8,window=3x3,stride=3x3,include_pad=1"}},
+     "avgpool.grad_input/fixed_museum"},
     {{"avgpool.grad_input/museum_whole_divisor", "matches_reference",
       "in=1x1,window=1x2,stride=1x2,include_pad=1,ceil=1"},
-     "avgpool.grad_input/fixed_museum",
      "tracel-ai/cubek#648",
      "the gradient divides by the whole window where rounding up lets it overhang",
-     "no: its reference had the same mistake",
-     {.problem = "n=1,c=1,in=5x5,window=2x2,stride=2x2,include_pad=1,ceil=1"}},
+     "avgpool.grad_input/fixed_museum"},
     {{"conv.grad_input/museum_pixels_between_strides", "stays_in_bounds", "in=1x2,stride=1x2"},
-     "conv.grad_input/fixed_museum",
      "ROCm/composable_kernel#105",
      "pixels that no pointwise filter reads are not written",
-     "no: filters of 3x3, unless arguments ask for 1x1; then its buffer of fives would show, which "
-     "holds zeros since (#132)",
-     {.problem = "n=2,c=4,k=4,in=7x7,filter=3x3,stride=2x2,padding=1x1",
-      .small = "n=1,c=2,k=2,in=7x7,filter=3x3,stride=2x2,padding=1x1"}},
+     "conv.grad_input/fixed_museum"},
     {{"conv.grad_input/museum_first_plane", "matches_reference", "c=2,in=1x1"},
-     "conv.grad_input/fixed_museum",
      "soumith/cudnn.torch#28",
      "of pointwise filters only the first channel's gradient is made",
-     "yes, since three weeks: filters of 1x1 and up to 32 channels, to 0.01",
-     {.problem = "n=4,c=8,k=8,in=9x9,filter=1x1",
-      .tolerance = Tolerance{.absolute = 1e-2},
-      .small = "n=1,c=2,k=2,in=3x3,filter=1x1"}},
+     "conv.grad_input/fixed_museum"},
     {{"fc.grad_weight/museum_e5m2_taken_for_e4m3", "matches_reference", "n=1"},
-     "fc.grad_weight/fixed_e5m2_taken_for_e4m3",
      "NVIDIA/TransformerEngine#3342",
-     "the bytes of the cotangent, in E5M2, are read as E4M3",
-     "no: tests have the recipe with E4M3 alone",
-     {.problem = "n=16,c=16,k=16",
-      .tolerance = Tolerance{.relative = 0.25, .absolute = 0.125},
-      .small = "n=4,c=6,k=5"}},
+     "the bytes of the cotangent, in E5M2, are read as E4M3"},
     // 6 parts of 11 elements are the nearest that are more than a block's 64 threads.
     {{"segment_sum.forward/museum_cleared_by_another_block", "free_of_races",
       "total=1,parts=6,width=11"},
-     "segment_sum.forward/fixed_cleared_by_another_block",
      "PaddlePaddle/Paddle#32596",
-     "a block's barrier stands between clearing and the sums of other blocks",
-     "by luck of the schedule: 30 or 40 rows of 15 or 20 elements",
-     {.problem = "total=40,parts=9,width=20",
-      .tolerance = Tolerance{.relative = 1e-5, .absolute = 1e-5}}},
+     "a block's barrier stands between clearing and the sums of other blocks"},
     {{"segment_sum.forward/museum_empty_total", "stays_in_bounds", "total=0"},
-     "segment_sum.forward/fixed_empty_total",
      "NVIDIA/nvalchemi-toolkit-ops#76",
-     "without a row to add up the launcher returns, and sums keep what was in memory",
-     "no: seen in review",
-     {.problem = "total=40,parts=4,width=3"}},
+     "without a row to add up the launcher returns, and sums keep what was in memory"},
 };
 
 }  // namespace gradverify

@@ -2,14 +2,13 @@
 // The museum's pieces of maxpool and avgpool.
 #include "kernels/avgpool/window.cuh"
 #include "kernels/pool_geometry.cuh"
-#include "properties/tests/launches.cuh"
+#include "properties/tests/museum/pair.cuh"
 #include "reference/avgpool.hpp"
 #include "reference/maxpool.hpp"
 
 namespace {
 
-namespace maxpool = gradverify::maxpool;
-namespace avgpool = gradverify::avgpool;
+using namespace gradverify;
 
 constexpr int tile_w = 32, tile_h = 8;
 
@@ -26,8 +25,7 @@ __global__ void scatter(const float* dy, const int* index, float* dx, PoolGeomet
 template <bool is_fixed>
 void grad_of_largest(const maxpool::GradInput& call) {
     const PoolGeometry g = pool_geometry(call, call.dy, call.dilation_h, call.dilation_w);
-    cudaMemsetAsync(call.dx.data, 0, static_cast<std::size_t>(g.pixels()) * sizeof(float),
-                    call.launch.stream);
+    clear(call.dx, call.launch);
     const long long width = is_fixed ? g.w.out : g.h.out, height = is_fixed ? g.h.out : g.w.out;
     launch_blocks(call.launch, scatter, dim3(blocks_of(width, tile_w), blocks_of(height, tile_h)),
                   dim3(tile_w, tile_h), call.dy, call.index, call.dx, g);
@@ -95,20 +93,12 @@ void grad_of_mean(const avgpool::GradInput& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(maxpool::GradInput, "museum_swapped_grid", grad_of_largest<false>)
-    .not_deterministic()
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(maxpool::GradInput, "fixed_swapped_grid", grad_of_largest<true>)
-    .not_deterministic()
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(maxpool::Forward, "museum_dilated_from_edge", largest<false>)
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(maxpool::Forward, "fixed_dilated_from_edge", largest<true>)
-    .up_to_elements(1 << 30);
+GRADVERIFY_MUSEUM_PAIR(maxpool::GradInput, "swapped_grid", grad_of_largest, declare_atomics);
+GRADVERIFY_MUSEUM_PAIR(maxpool::Forward, "dilated_from_edge", largest, declare_piece);
 GRADVERIFY_KERNEL(avgpool::GradInput, "museum_pixel_without_padding",
                   grad_of_mean<Mistake::pixel_without_padding>)
-    .up_to_elements(1 << 30);
+    .with(declare_piece);
 GRADVERIFY_KERNEL(avgpool::GradInput, "museum_whole_divisor", grad_of_mean<Mistake::whole_divisor>)
-    .up_to_elements(1 << 30);
+    .with(declare_piece);
 GRADVERIFY_KERNEL(avgpool::GradInput, "fixed_museum", grad_of_mean<Mistake::none>)
-    .up_to_elements(1 << 30);
+    .with(declare_piece);

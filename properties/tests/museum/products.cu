@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The museum's pieces of conv, fc and segment_sum.
+#include <type_traits>
+
 #include <cuda_fp8.h>
 
-#include "harness/pass.hpp"
+#include "properties/tests/museum/pair.cuh"
 #include "properties/tests/seeded_bugs/plain_conv.cuh"
 #include "reference/fc.hpp"
 
 namespace {
 
 using namespace gradverify::plain_conv;
+using gradverify::declare_atomics;
+using gradverify::declare_piece;
 using gradverify::DType;
 
 // A pixel that no output reads through the one tap is never written.
@@ -23,8 +27,7 @@ struct OnlyReadPixels : RightConv {
 void first_plane(const GradInput& call) {
     const DeviceGeometry g = gradverify::conv::device_geometry(call.problem, call.dy);
     const bool is_pointwise = g.h.filter == 1 && g.w.filter == 1;
-    cudaMemsetAsync(call.dx.data, 0, static_cast<std::size_t>(call.dx.elements()) * sizeof(float),
-                    call.launch.stream);
+    clear(call.dx, call.launch);
     launch_each<grad_input<RightConv>>(call.launch,
                                        is_pointwise ? g.h.in * g.w.in : call.dx.elements(), call.dy,
                                        call.w, call.dx, g);
@@ -44,13 +47,17 @@ __device__ void products(int i, const void* dy, const e4m3* x, float* dw, int n,
     dw[i] = sum;
 }
 
-template <class Taken>
+template <bool is_fixed>
 void weights(const Weights& call) {
+    using Taken = std::conditional_t<is_fixed, e5m2, e4m3>;
     launch_each<products<Taken>>(call.launch, call.dw.elements(), call.dy.data, call.x, call.dw,
                                  call.n, call.c, call.k);
 }
 void declare_bytes(gradverify::KernelDeclaration& kernel) {
-    kernel.storage(DType::f32).storage("dy", DType::f8e5m2).storage("x", DType::f8e4m3);
+    kernel.with(declare_piece)
+        .storage(DType::f32)
+        .storage("dy", DType::f8e5m2)
+        .storage("x", DType::f8e4m3);
 }
 
 struct Sums : gradverify::Pass<"segment_sum", "forward"> {
@@ -78,14 +85,9 @@ __global__ void clear_and_add(const float* x, const int* offsets, float* y, int 
         atomicAdd(&y[part_of(offsets, parts, i / width) * width + i % width], x[i]);
 }
 
-void clear(const Sums& call) {
-    cudaMemsetAsync(call.y.data, 0, static_cast<std::size_t>(call.y.elements()) * sizeof(float),
-                    call.launch.stream);
-}
-
 template <bool is_fixed>
 void in_one_kernel(const Sums& call) {
-    if (is_fixed) clear(call);
+    if (is_fixed) clear(call.y, call.launch);
     const long long rows = call.total > call.parts ? call.total : call.parts;
     launch_blocks(call.launch, clear_and_add<!is_fixed>, blocks_of(rows * call.width, threads),
                   threads, call.x, call.offsets, call.y, call.total, call.parts, call.width);
@@ -94,36 +96,23 @@ void in_one_kernel(const Sums& call) {
 // Nothing to add up, nothing to do: y keeps what was in it.
 template <bool is_fixed>
 void returns_early(const Sums& call) {
-    if (is_fixed) clear(call);
+    if (is_fixed) clear(call.y, call.launch);
     if (call.total == 0) return;
-    if (!is_fixed) clear(call);
+    if (!is_fixed) clear(call.y, call.launch);
     launch_blocks(call.launch, clear_and_add<false>, blocks_of(call.total * call.width, threads),
                   threads, call.x, call.offsets, call.y, call.total, call.parts, call.width);
+}
+
+void declare_empty(gradverify::KernelDeclaration& kernel) {
+    kernel.with(declare_atomics).with_empty_problems();
 }
 
 }  // namespace
 
 GRADVERIFY_KERNEL(GradInput, "museum_pixels_between_strides", launch_grad_input<OnlyReadPixels>)
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(GradInput, "museum_first_plane", first_plane).up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(GradInput, "fixed_museum", launch_grad_input<RightConv>).up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Weights, "museum_e5m2_taken_for_e4m3", weights<e4m3>)
-    .with(declare_bytes)
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Weights, "fixed_e5m2_taken_for_e4m3", weights<e5m2>)
-    .with(declare_bytes)
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Sums, "museum_cleared_by_another_block", in_one_kernel<false>)
-    .not_deterministic()
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Sums, "fixed_cleared_by_another_block", in_one_kernel<true>)
-    .not_deterministic()
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Sums, "museum_empty_total", returns_early<false>)
-    .with_empty_problems()
-    .not_deterministic()
-    .up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Sums, "fixed_empty_total", returns_early<true>)
-    .with_empty_problems()
-    .not_deterministic()
-    .up_to_elements(1 << 30);
+    .with(declare_piece);
+GRADVERIFY_KERNEL(GradInput, "museum_first_plane", first_plane).with(declare_piece);
+GRADVERIFY_KERNEL(GradInput, "fixed_museum", launch_grad_input<RightConv>).with(declare_piece);
+GRADVERIFY_MUSEUM_PAIR(Weights, "e5m2_taken_for_e4m3", weights, declare_bytes);
+GRADVERIFY_MUSEUM_PAIR(Sums, "cleared_by_another_block", in_one_kernel, declare_atomics);
+GRADVERIFY_MUSEUM_PAIR(Sums, "empty_total", returns_early, declare_empty);

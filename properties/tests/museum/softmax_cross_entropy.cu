@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The museum's pieces of softmax_cross_entropy.
-#include "properties/tests/launches.cuh"
+#include "properties/tests/museum/pair.cuh"
 #include "reference/softmax_cross_entropy.hpp"
 
 namespace {
@@ -65,7 +65,5 @@ void forward(const Forward& call) {
 
 }  // namespace
 
-GRADVERIFY_KERNEL(Backward, "museum_upstream_by_row", backward<false>).up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Backward, "fixed_upstream_by_row", backward<true>).up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Forward, "museum_folds_share_a_buffer", forward<false>).up_to_elements(1 << 30);
-GRADVERIFY_KERNEL(Forward, "fixed_folds_share_a_buffer", forward<true>).up_to_elements(1 << 30);
+GRADVERIFY_MUSEUM_PAIR(Backward, "upstream_by_row", backward, gradverify::declare_piece);
+GRADVERIFY_MUSEUM_PAIR(Forward, "folds_share_a_buffer", forward, gradverify::declare_piece);

@@ -3,7 +3,6 @@
 // place, or other random bits. A thread serves an element of the result.
 #include <curand_kernel.h>
 
-#include "harness/pass.hpp"
 #include "properties/tests/launches.cuh"
 
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of the operators of padded batches: right ones, and some that read padding, or leave in
 // it what they must not. A thread serves a row.
-#include "harness/pass.hpp"
 #include "properties/tests/launches.cuh"
 
 namespace {

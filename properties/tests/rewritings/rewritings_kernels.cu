@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Correct kernels by another formula than the reference's, and beside each a wrong one.
-#include "harness/pass.hpp"
 #include "properties/tests/launches.cuh"
 #include "reference/batch_norm.hpp"
 #include "reference/conv.hpp"

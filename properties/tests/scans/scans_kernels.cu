@@ -4,7 +4,6 @@
 // forget what a chunk begins with. A thread serves a row.
 #include <cuda_runtime.h>
 
-#include "harness/pass.hpp"
 #include "properties/tests/launches.cuh"
 
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of second order and of the forward mode, right ones and wrong ones: a term that is
 // forgotten, a factor, the tangent of a mean. A thread serves an element, or a row.
-#include "harness/pass.hpp"
 #include "properties/tests/launches.cuh"
 #include "reference/layer_norm.hpp"
 

@@ -5,18 +5,7 @@
 #include <span>
 #include <string>
 
-#include "properties/tests/seeded_bugs/lists.hpp"
-
 namespace gradverify {
-
-/// What it takes to kill a bug, as a table has it.
-struct BugCell {
-    std::string text;
-    std::string elsewhere;  ///< a problem where it ended that is not the smallest
-    bool is_well;           ///< killed from 19 seeds of 20, and always at its smallest problem
-};
-/// Hunts a bug from 20 seeds on a device that sees it.
-BugCell measure_bug(const SeededBug& bug, const std::string& device);
 
 /// What follows `bug-table` on the command line:
 ///
@@ -24,9 +13,10 @@ BugCell measure_bug(const SeededBug& bug, const std::string& device);
 ///                              those that have one in FILE
 ///   markdown                   the page with standard input's rows, the last of each
 ///   missing                    which seeded bugs have no row there for cpu
+///   museum                     a row of docs/museum.md for each famous bug, measured on cpu
 ///
-/// Returns the exit code: 1 when `measure` sees a bug that is not killed from 19 seeds of 20, or
-/// not at its smallest problem, and when `missing` has something to say; 2 for bad usage.
+/// Returns the exit code: 1 when `measure` or `museum` sees a bug that is not killed from 19 seeds
+/// of 20, or not at its smallest problem, and when `missing` has something to say; 2 for bad usage.
 int bug_table_main(std::span<const std::string> arguments);
 
 }  // namespace gradverify

@@ -59,9 +59,7 @@ __device__ void scatter(long long i, const float* dy, const int* index, float* d
 template <bool clears, bool adds>
 void launch_scatter(const GradInput& call) {
     const PoolGeometry g = pool_geometry(call, call.dy);
-    if (clears)
-        cudaMemsetAsync(call.dx.data, 0, static_cast<std::size_t>(g.pixels()) * sizeof(float),
-                        call.launch.stream);
+    if (clears) clear(call.dx, call.launch);
     launch_each<scatter<adds>>(call.launch, g.outputs(), call.dy, call.index, call.dx, g);
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded bugs of tensor cores: factors of fewer digits than declared.
-#include "harness/kernel.hpp"
 #include "kernels/element.cuh"
 #include "properties/tests/launches.cuh"
 #include "reference/fc.hpp"
