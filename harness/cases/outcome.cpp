@@ -28,7 +28,7 @@ static void to_json(ordered_json& object, const TensorView& tensor) {
 
 static void from_json(const ordered_json& object, TensorView& tensor) {
     const std::size_t place = object.at("dtype");
-    if (place >= std::size(all_dtypes)) throw std::invalid_argument("there is no such type");
+    if (place >= std::size(all_dtypes)) refuse("there is no such type");
     tensor = {.dtype = all_dtypes[place],
               .rank = object.at("rank"),
               .sizes = object.at("sizes"),
