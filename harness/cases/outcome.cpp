@@ -166,6 +166,7 @@ std::string Outcome::to_json() const {
         object["imprecision"] = {{"worst", imprecision->worst},
                                  {"elements", imprecision->elements},
                                  {"largest", json_of_number(imprecision->largest)}};
+    if (uncompared) object["uncompared"] = *uncompared;
     if (!overflows.empty()) object["overflows"] = overflows;
     if (!contiguous_alone.empty()) object["contiguous_alone"] = contiguous_alone;
     object["work"] = {json_of_number(multiply_adds), seconds_kernel, seconds_reference,
@@ -198,6 +199,8 @@ Outcome Outcome::from_json(std::string_view line) {
                                    .elements = found.at("elements"),
                                    .largest = number_of(found.at("largest"))};
         }
+        if (object.contains("uncompared"))
+            outcome.uncompared = object["uncompared"].get<Uncompared>();
         outcome.overflows = object.value("overflows", "");
         outcome.contiguous_alone = object.value("contiguous_alone", "");
         const ordered_json& work = object.at("work");

@@ -172,9 +172,7 @@ void with_recording(Formula formula, const Operator& op, const ForwardFunctions&
     if (formula == Formula::operators) return function(Recording(op, functions, problem, values));
     Tape::Meetings meetings;
     static_cast<void>(Recording(op, functions, problem, values, &meetings));
-    Rounding rounding = current_rounding;
-    rounding.by_any_formula = true;
-    const ScopedRounding any_formula(rounding);
+    const ScopedRounding any_formula(current_rounding.by_any_formula());
     function(Recording(op, functions, problem, values, &meetings));
 }
 

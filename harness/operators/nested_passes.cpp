@@ -99,9 +99,7 @@ void NestedPasses::set_references(PassSpec& pass, std::vector<Result> results, T
         Tape::Meetings meetings;
         static_cast<void>(
             NestedRecording(parts->op, parts->functions, problem, given, taken, &meetings));
-        Rounding rounding = current_rounding;
-        rounding.by_any_formula = true;
-        const ScopedRounding any_formula(rounding);
+        const ScopedRounding any_formula(current_rounding.by_any_formula());
         take(NestedRecording(parts->op, parts->functions, problem, given, taken, &meetings));
     };
     pass.reference = [run](const Problem& problem, Inputs<double> given, Outputs<double> outputs) {

@@ -56,6 +56,7 @@ struct RowResult {
     Distribution error_over_bound, multiply_adds;  ///< of passed cases
     SensitivityOfCases sensitivity;                ///< of comparisons within bounds
     std::optional<ImpreciseCases> imprecise;       ///< of passed cases
+    std::optional<Uncompared> uncompared;          ///< in all passed cases together
     std::optional<WrappingCases> wrapping;
     std::string contiguous_alone;  ///< as in Outcome, of any passed case
     Coverage coverage;             ///< the problems that passed, or are empty
@@ -63,6 +64,7 @@ struct RowResult {
     std::shared_ptr<const PairsByRank> within_reach{};
     /// The user's problems that this kernel does not support, each with the reason.
     std::vector<std::string> left_out;
+    std::vector<std::string> not_compared;  ///< the user's problems on which zeros agree as well
     std::optional<ExhaustiveCover> exhaustive;  ///< how far the row got, if every problem was asked
     bool known = false;                         ///< it did not pass, and the user knows
     bool may_hang = false;                      ///< a case had not ended when time was up

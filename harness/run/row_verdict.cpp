@@ -89,6 +89,10 @@ void note_passed(RowResult& result, const Case& drawn, const Outcome& outcome, b
     result.error_over_bound.add(outcome.error_over_bound);
     result.multiply_adds.add(outcome.multiply_adds);
     if (outcome.sensitivity) result.sensitivity.add(*outcome.sensitivity);
+    if (outcome.uncompared) {
+        if (!result.uncompared) result.uncompared.emplace();
+        result.uncompared->add(*outcome.uncompared);
+    }
     result.coverage.add(*result.row.kernel, drawn.problem);
     if (outcome.imprecision) note_imprecision(result, drawn, *outcome.imprecision);
 }

@@ -173,6 +173,8 @@ ordered_json json_of_verdict(const RowRecord& record, bool has_parts) {
         add_missed(object, record);
     if (record.as_told.is_object()) object.update(record.as_told);
     if (record.imprecise) object["imprecise"] = object_of(*record.imprecise);
+    if (record.uncompared && record.uncompared->elements > 0)
+        object["uncompared"] = *record.uncompared;
     if (const auto& wrapping = record.wrapping)
         object["wrapping"] = {{"cases", wrapping->cases}, {"overflows", wrapping->overflows}};
     if (!record.contiguous_alone.empty()) object["contiguous_alone"] = record.contiguous_alone;
@@ -180,6 +182,7 @@ ordered_json json_of_verdict(const RowRecord& record, bool has_parts) {
     if (!record.skips.empty()) object["skips"] = record.skips;
     if (record.failure.is_object()) object.update(record.failure);
     if (!record.left_out.empty()) object["left_out"] = record.left_out;
+    if (!record.not_compared.empty()) object["not_compared"] = record.not_compared;
     if (record.known) object["known"] = true;
     if (has_parts) object["parts"] = json_of_parts(record);
     return object;
@@ -257,7 +260,8 @@ RowRecord record_from(const ordered_json& line) {
                      .seconds = line.value("seconds", 0.0),
                      .contiguous_alone = line.value("contiguous_alone", ""),
                      .conditions = line.value("supports_only", std::vector<std::string>()),
-                     .left_out = line.value("left_out", std::vector<std::string>())};
+                     .left_out = line.value("left_out", std::vector<std::string>()),
+                     .not_compared = line.value("not_compared", std::vector<std::string>())};
     for (const auto& [reason, count] : record.skips) count_of(count);  // throws
     if (line.contains("found_at")) record.found_at = count_of(line["found_at"]);
     for (const char* field : failure_fields)
@@ -267,6 +271,7 @@ RowRecord record_from(const ordered_json& line) {
             throw std::invalid_argument(std::string(field) + " is no text");
     if (line.contains("exhaustive")) record.exhaustive = cover_from(line["exhaustive"]);
     if (line.contains("imprecise")) record.imprecise = imprecise_from(line["imprecise"]);
+    if (line.contains("uncompared")) record.uncompared = line["uncompared"].get<Uncompared>();
     if (line.contains("wrapping"))
         record.wrapping = {.cases = count_of(line["wrapping"].at("cases")),
                            .overflows = line["wrapping"].at("overflows")};

@@ -177,6 +177,7 @@ RowRecord record_of(const RowResult& result, const std::string& program) {
                      .seconds = result.seconds,
                      .found_at = result.found_at,
                      .exhaustive = result.exhaustive,
+                     .uncompared = result.uncompared,
                      .wrapping = result.wrapping,
                      .contiguous_alone = result.contiguous_alone,
                      .error_over_bound = result.error_over_bound,
@@ -185,7 +186,8 @@ RowRecord record_of(const RowResult& result, const std::string& program) {
                      .coverage = result.coverage,
                      .within_reach = result.within_reach,
                      .conditions = result.row.kernel->conditions(),
-                     .left_out = result.left_out};
+                     .left_out = result.left_out,
+                     .not_compared = result.not_compared};
     if (result.failure) record.failure = failure_of(result, program);
     if (result.imprecise) record.imprecise = record_of(*result.imprecise);
     return record;

@@ -41,6 +41,7 @@ struct RowRecord {
     ordered_json failure{};
     std::optional<ExhaustiveCover> exhaustive{};
     std::optional<ImpreciseRecord> imprecise{};
+    std::optional<Uncompared> uncompared{};
     std::optional<WrappingCases> wrapping{};
     std::string contiguous_alone;
     Distribution error_over_bound{}, multiply_adds{};
@@ -50,8 +51,9 @@ struct RowRecord {
     /// What a result file said of coverage and errors, where it told no parts; null: they are
     /// above.
     ordered_json as_told{};
-    std::vector<std::string> conditions;  ///< of the kernel
-    std::vector<std::string> left_out;    ///< problems of the user's, each with the reason
+    std::vector<std::string> conditions;      ///< of the kernel
+    std::vector<std::string> left_out;        ///< problems of the user's, each with the reason
+    std::vector<std::string> not_compared{};  ///< problems of the user's
 
     /// `conv.forward/naive, repeatable on cpu`
     std::string name() const { return kernel + ", " + property + " on " + device; }

@@ -211,6 +211,14 @@ void add(RowRecord& sum, const RowRecord& other, Before before) {
     const bool is_known = sum.known || other.known;
     add_parts(sum, other);
     add_imprecise(sum, other);
+    if (sum.uncompared && other.uncompared)
+        sum.uncompared->add(*other.uncompared);
+    else if (other.uncompared)
+        sum.uncompared = other.uncompared;
+    // A problem that one of them has compared, too, stands in one list alone.
+    std::erase_if(sum.not_compared, [&](const std::string& problem) {
+        return std::ranges::find(other.not_compared, problem) == other.not_compared.end();
+    });
     if (other.wrapping && sum.wrapping)
         sum.wrapping->cases += other.wrapping->cases;
     else if (other.wrapping)
