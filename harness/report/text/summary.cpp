@@ -270,14 +270,18 @@ std::string lines_of_notes(const std::vector<RowRecord>& records,
                 wrapped(fmt::format("imprecise: {}: {}", record.name(), report_imprecise(record)),
                         2) +
                 "\n";
-    for (const RowRecord& record : records)
+    for (const RowRecord& record : records) {
+        if (record.verdict == Verdict::failed) continue;
         if (record.uncompared && record.uncompared->elements > 0)
-            text +=
-                wrapped(fmt::format("{}: {}", record.name(), record.uncompared->print()), 2) + "\n";
-    for (const RowRecord& record : records)
-        for (const std::string& problem : record.not_compared)
-            text += wrapped(fmt::format("nothing compared: {} on {}", record.name(), problem), 2) +
+            text += wrapped(fmt::format("not compared: {}: {}", record.name(),
+                                        record.uncompared->print()),
+                            2) +
                     "\n";
+        for (const std::string& problem : record.not_compared)
+            text +=
+                wrapped(fmt::format("not compared: {}: nothing at {}", record.name(), problem), 2) +
+                "\n";
+    }
     text += time_line(records) + overflow_lines(records) + contiguous_lines(records);
     std::set<std::string> left_out;
     for (const RowRecord& record : records)
