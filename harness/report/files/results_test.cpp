@@ -84,6 +84,11 @@ TEST_CASE("the JSON results are a run, verdicts and a summary") {
 
 TEST_CASE("a passed verdict has the integers that wrapped back") {
     RowResult result = result_of("plain", "repeatable", Verdict::passed);
+    result.uncompared = {.elements = 3, .total = 4, .place = "x[1]"};
+    result.not_compared = {"in=9"};
+    const RowRecord read = record_from(verdict_line(result));
+    CHECK(read.uncompared->place == "x[1]");
+    CHECK(read.not_compared == std::vector<std::string>{"in=9"});
     result.wrapping = {.cases = 3, .overflows = "int overflow at a.cu:1: 2 * 3"};
     CHECK(verdict_line(result).at("wrapping") ==
           json{{"cases", 3}, {"overflows", "int overflow at a.cu:1: 2 * 3"}});

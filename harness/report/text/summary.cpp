@@ -272,11 +272,6 @@ std::string lines_of_notes(const std::vector<RowRecord>& records,
                 "\n";
     for (const RowRecord& record : records) {
         if (record.verdict == Verdict::failed) continue;
-        if (record.uncompared && record.uncompared->elements > 0)
-            text += wrapped(fmt::format("not compared: {}: {}", record.name(),
-                                        record.uncompared->print()),
-                            2) +
-                    "\n";
         for (const std::string& problem : record.not_compared)
             text +=
                 wrapped(fmt::format("not compared: {}: nothing at {}", record.name(), problem), 2) +
