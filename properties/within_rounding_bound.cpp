@@ -2,8 +2,12 @@
 // On full mantissas a correct kernel may differ from the exact value by rounding alone. The bound
 // comes from the reference run on the error-carrying scalar; see
 // harness/numbers/rounding_bound.hpp.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "harness/base/text.hpp"
 #include "harness/cases/sensitivity.hpp"
@@ -59,6 +63,53 @@ std::string advice(const CaseContext& context, const Outcome& outcome,
            "declares .norm_wise(growth)";
 }
 
+/// Finds where the elements of an output that have no bound begin, by the values of an input of as
+/// many elements.
+void find_border(CaseContext& context, const Expected& output, Uncompared& found) {
+    for (const TensorSpec& input : context.op().inputs) {
+        const Array<double>& values = context.inputs[input.name];
+        if (!input.differentiable || values.data.size() != output.bounds.size()) continue;
+        for (const bool upwards : {true, false}) {
+            const auto before = [&](std::size_t a, std::size_t b) {
+                return upwards ? values.data[a] < values.data[b] : values.data[b] < values.data[a];
+            };
+            std::vector<std::size_t> order(values.data.size());
+            std::iota(order.begin(), order.end(), 0);
+            const auto unlimited = std::ranges::partition(
+                order, [&](std::size_t i) { return output.bounds[i].is_limited(); });
+            const std::size_t first = *std::ranges::min_element(unlimited, before);
+            if (std::any_of(order.begin(), unlimited.begin(),
+                            [&](std::size_t i) { return !before(i, first); }))
+                continue;
+            found.place = fmt::format(
+                "{}[{}]", input.name,
+                fmt::join(unflatten(static_cast<std::int64_t>(first), values.sizes), ", "));
+            found.border = values.data[first];
+            found.is_upwards = upwards;
+            return;
+        }
+    }
+}
+
+/// A bound that is wider than all values of its tensor has none of them told from another.
+Uncompared uncompared_in(CaseContext& context, const std::vector<Expected>& expected) {
+    Uncompared found;
+    for (const Expected& output : expected) {
+        double largest = 0.0;
+        for (const double value : output.values)
+            if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+        const std::int64_t without = std::ranges::count_if(
+            output.bounds, [](const Bound& bound) { return !bound.is_limited(); });
+        if (without > 0 && found.without_bound == 0) find_border(context, output, found);
+        found.without_bound += without;
+        found.elements += without + std::ranges::count_if(output.bounds, [&](const Bound& bound) {
+                              return bound.is_limited() && largest > 0.0 && bound.most() > largest;
+                          });
+        found.total += std::ssize(output.values);
+    }
+    return found;
+}
+
 // Of so many passed cases one asks what the kernel takes its cotangents for.
 constexpr std::uint64_t cases_to_ask = 8;
 constexpr int gap_elements = 3;
@@ -102,6 +153,7 @@ Outcome within_rounding_bound(CaseContext& context) {
         outcome.message += departing_step(context, result);
     }
     outcome.sensitivity = sensitivity_of(expected, output_roundings(context));
+    outcome.uncompared = uncompared_in(context, expected);
     return outcome;
 }
 

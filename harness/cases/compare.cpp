@@ -28,7 +28,7 @@ WrongElement element_of(std::span<const double> got, const Expected& expected, s
             .index = unflatten(static_cast<std::int64_t>(i), expected.sizes),
             .got = got[i],
             .want = expected.values[i],
-            .bound = expected.bound_at(i).most()};
+            .bound = expected.bound_at(i).is_limited() ? expected.bound_at(i).most() : INFINITY};
 }
 
 /// Takes those that another formula may give from the wrong elements; nothing where there is none.

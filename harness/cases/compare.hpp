@@ -16,10 +16,11 @@
 
 namespace gradverify {
 
-/// The bound of a value; none where the arithmetic may overflow.
+/// The bound of a value; without a limit where its error has none.
 inline Bound bound_of(const Bounded& value) {
     const double error = value.error();
-    return std::isfinite(error) ? Bound(error) : Bound::none();
+    if (std::isfinite(error)) return Bound(error);
+    return value.may_be_infinite() ? Bound::none() : Bound::finite();
 }
 
 /// What an output must be: values, and how far each may be off; exactly these without `bounds`.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "harness/cases/measurement.hpp"
+#include "harness/cases/uncompared.hpp"
 #include "harness/numbers/dtype.hpp"
 
 namespace gradverify {
@@ -122,6 +123,7 @@ struct Outcome {
     /// Where outputs were compared within bounds, and a value other than zero was expected.
     std::optional<Sensitivity> sensitivity;
     std::optional<Imprecision> imprecision;
+    std::optional<Uncompared> uncompared;  ///< of outputs that were compared within bounds
     /// Where signed integers wrapped in a checked variant: `int overflow at their.cu:12: 46341 *
     /// 46341 in block ...`. Empty where none did. The message of a failure ends with it.
     std::string overflows;
@@ -147,6 +149,7 @@ struct Outcome {
         visit("error_over_bound", self.error_over_bound);
         visit("ulps", self.sensitivity);
         visit("imprecision", self.imprecision);
+        visit("uncompared", self.uncompared);
         visit("overflows", self.overflows);
         visit("contiguous_alone", self.contiguous_alone);
     }

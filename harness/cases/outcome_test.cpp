@@ -75,6 +75,12 @@ TEST_CASE("every part of an outcome travels") {
     in.sensitivity = {.least_ulps = 0.5, .median_ulps = inf};
     in.multiply_adds = std::nan("");
     in.add_overflows("int overflow");
+    in.uncompared = {.elements = 3,
+                     .total = 4,
+                     .without_bound = 2,
+                     .place = "x[1]",
+                     .border = -1.5,
+                     .is_upwards = false};
     in.seconds_kernel = 0.1;
     in.seconds_reference = 1e-9;
     in.seconds_total = 3.0;
@@ -86,7 +92,9 @@ TEST_CASE("every part of an outcome travels") {
         R"({"tensor":"y","index":[],"got":1.0,"want":2.0,"bound":0.0}],)"
         R"("maps":[{"tensor":"dw","sizes":[2,3],"wrong":1,"total":6,"marks":"#....."}],)"
         R"("given":[{"tensor":"offsets","first":[0,-1],"elements":3}],)"
-        R"("error_over_bound":0.25,"ulps":{"least":0.5,"median":"inf"},"overflows":"int overflow",)"
+        R"("error_over_bound":0.25,"ulps":{"least":0.5,"median":"inf"},)"
+        R"("uncompared":{"elements":3,"of":4,"infinite":2,"place":"x[1]","border":-1.5,)"
+        R"("upwards":false},"overflows":"int overflow",)"
         R"("work":["nan",0.1,1e-09,3.0,0.25]})");
     const Outcome out = Outcome::from_json(in.to_json());
     CHECK(out.to_json() == in.to_json());
@@ -95,6 +103,7 @@ TEST_CASE("every part of an outcome travels") {
     CHECK(out.worst.at(0).want == -inf);
     CHECK(out.given == in.given);
     CHECK(out.overflows == "int overflow");
+    CHECK(out.uncompared->border == -1.5);
     CHECK(out.seconds_kernel == 0.1);
     CHECK(out.seconds_reference == 1e-9);
     CHECK(out.seconds_total == 3.0);

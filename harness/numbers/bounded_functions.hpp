@@ -51,9 +51,8 @@ Bounded apply_function(const Bounded& x) {
         if (propagated > 0.0 || x.value() != 0.0)
             propagated += current_rounding.gamma(F::absolute_roundings);
     if constexpr (requires { F::is_of_ones; })
-        if (current_rounding.by_any_formula)
-            propagated += current_rounding.gamma(Bounded::roundings_of_formula) *
-                          std::max(1.0, std::abs(F::value(x.value())));
+        if (const double loss = current_rounding.loss_of_formula; loss > 0.0)
+            propagated += loss * std::max(1.0, std::abs(F::value(x.value())));
     return with_accuracy<F>(F::value(x.value()), propagated, x.value());
 }
 

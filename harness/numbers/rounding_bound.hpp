@@ -47,8 +47,12 @@ struct Rounding {
     double factor_underflow = 0.0;
     /// The numbers of a reference that are rounded to a type, by the names that it gives them.
     std::span<const std::pair<std::string, DType>> types_by_name{};
-    /// Whether functions may be computed by any reasonable formula; see autodiff/tape.hpp.
-    bool by_any_formula = false;
+    /// What another formula may lose, as a share of each quantity that it meets; 0: there is none.
+    /// See autodiff/tape.hpp.
+    double loss_of_formula = 0.0;
+    double loss_of_inputs = 0.0;  ///< relative error of what gradients are asked for
+    /// Whether at a kink the derivatives of both sides are right, and all between them.
+    bool admits_all_slopes = true;
 
     /// Whether a number of this magnitude may be infinite; on exact integers only infinity is.
     bool may_overflow(double magnitude) const {
@@ -107,6 +111,13 @@ struct Rounding {
         const double share = roundings * unit_roundoff;
         return share < 1.0 ? share / (1.0 - share) : INFINITY;
     }
+    /// The same arithmetic by any reasonable formula. It rounds as often as two functions of one
+    /// ulp each do, and their sum, its square and a quotient.
+    Rounding by_any_formula() const {
+        Rounding rounding = *this;
+        if (loss_of_formula == 0.0) rounding.loss_of_formula = gamma(8.0);
+        return rounding;
+    }
     /// Relative error of a sum after `additions`.
     double gamma_of_sum(double additions) const { return gamma(units_of_addition * additions); }
     /// Whether a factor is another number once it has been cut.
@@ -160,6 +171,13 @@ class Bounded : public detail::ScalarOperators<Bounded> {
     static Bounded within(double value, double error) {
         return Bounded(Sum{value, error, std::abs(value), 0.0});
     }
+
+    /// A number without a bound. Where it may be infinite, its magnitude is.
+    static Bounded unbounded(double value, bool may_be_infinite) {
+        return Bounded(Sum{value, INFINITY, may_be_infinite ? INFINITY : std::abs(value), 0.0});
+    }
+    /// Of a number without a bound: whether a right kernel's may be infinite, or NaN.
+    bool may_be_infinite() const { return !std::isfinite(value_) || !std::isfinite(magnitude_); }
 
     double value() const { return value_; }
     /// A bound on |computed - value|, the running sum's roundings included.
@@ -229,7 +247,7 @@ class Bounded : public detail::ScalarOperators<Bounded> {
                                    Terms terms = {0.0, 0.0}) {
         if (value == 0.0 && propagated == 0.0 && terms.magnitude == 0.0) return Bounded();
         const double reach = std::max(std::abs(value), terms.magnitude) + propagated;
-        if (!(reach <= current_rounding.largest)) return Bounded(Sum{value, INFINITY, reach, 0.0});
+        if (!(reach <= current_rounding.largest)) return unbounded(value, std::isfinite(reach));
         const double own = current_rounding.gamma(roundings) * reach +
                            roundings * current_rounding.smallest_normal;
         Bounded result(Sum{value, propagated + own, reach, terms.additions});
@@ -237,15 +255,15 @@ class Bounded : public detail::ScalarOperators<Bounded> {
         return result;
     }
 
-    /// As another formula may give it: by way of numbers of size `scale`.
-    Bounded by_way_of(double scale) const {
+    Bounded off_by(double error) const {
         Bounded other = *this;
-        other.error_ += current_rounding.gamma(roundings_of_formula) * scale;
+        other.error_ += error;
         return other;
     }
-    /// Roundings of another formula for a number: of two functions of one ulp each, and of their
-    /// sum, its square and a quotient.
-    static constexpr double roundings_of_formula = 8.0;
+    /// As another formula may give it: by way of numbers of size `scale`.
+    Bounded by_way_of(double scale) const {
+        return off_by(current_rounding.loss_of_formula * scale);
+    }
     // A kernel may give a factor to a sum's terms as long as they are few, or to the parts of a
     // longer one: to x and to the mean of x - mean.
     static constexpr double short_sum_additions = 2.0;
@@ -254,7 +272,10 @@ class Bounded : public detail::ScalarOperators<Bounded> {
 
     /// The computed value, rounded once to a type.
     Bounded stored_in(DType dtype) const {
-        return within(value_, error_once_stored(dtype, value_, error()));
+        const double stored = error_once_stored(dtype, value_, error());
+        if (std::isfinite(stored)) return within(value_, stored);
+        const bool is_near_end = 2.0 * std::abs(value_) > traits_of(dtype).largest;
+        return unbounded(value_, std::isfinite(error()) || is_near_end || may_be_infinite());
     }
 
     /// The most that rounding to nearest in a type takes from the number, or its share of a

@@ -60,9 +60,7 @@ void with_recording(Formula formula, auto use, const auto& parts, const auto&...
     // The first run notes which numbers meet; see autodiff/tape.hpp.
     Tape::Meetings meetings;
     static_cast<void>(record(&meetings));
-    Rounding rounding = current_rounding;
-    rounding.by_any_formula = true;
-    const ScopedRounding any_formula(rounding);
+    const ScopedRounding any_formula(current_rounding.by_any_formula());
     use(record(&meetings));
 }
 

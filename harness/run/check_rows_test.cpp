@@ -468,6 +468,16 @@ TEST_CASE("a row that supports none of the own problems is skipped and says so")
     CHECK(results[2].verdict == Verdict::skipped);
 }
 
+TEST_CASE("own problems on which nothing was compared are named") {
+    Bench bench;
+    bench.suite.known = {{.name = "pass", .compares_values = true},
+                         {.name = "vacuous", .compares_values = true}};
+    const CheckOptions options{.cases = 5, .problems = bench.problems({"in=4", "in=9"})};
+    CHECK(bench.check_one("pass", options).not_compared.empty());
+    CHECK(bench.check_one("vacuous", options).not_compared ==
+          std::vector<std::string>{"in=4", "in=9"});
+}
+
 TEST_CASE("a property with cases of its own has those alone, and none on a user's problem") {
     Bench bench;
     bench.suite.known = {{.name = "pass", .own_cases = 2}};

@@ -85,6 +85,7 @@ struct RowEvidence {
     Distribution error_over_bound, multiply_adds;
     SensitivityOfCases sensitivity;  ///< of comparisons within bounds
     std::optional<ImpreciseCases> imprecise;
+    Uncompared uncompared;  ///< in all passed cases together
     std::optional<WrappingCases> wrapping;
     std::string contiguous_alone;  ///< as in Outcome, of any passed case
     Coverage coverage;             ///< the problems that passed, or are empty
@@ -92,6 +93,7 @@ struct RowEvidence {
     std::shared_ptr<const PairsByRank> within_reach;
     /// The user's problems that this kernel does not support, each with the reason.
     std::vector<std::string> left_out;
+    std::vector<std::string> not_compared;  ///< the user's problems on which zeros agree as well
     std::optional<ExhaustiveCover> exhaustive;  ///< how far the row got, if every problem was asked
 };
 

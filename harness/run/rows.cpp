@@ -329,6 +329,8 @@ void Rows::count(Serving& serving, std::int64_t index, const Case& drawn, const 
         serving.walk->answered(index, outcome.verdict);
     switch (outcome.verdict) {
         case Verdict::passed:
+            if (!serving.problems.empty())
+                serving.compared.insert(static_cast<std::size_t>(index) % serving.problems.size());
             note_passed(result, drawn, outcome, serving.runs_alone);
             break;
         case Verdict::vacuous:
@@ -359,6 +361,10 @@ void Rows::end(Serving& serving) {
         result.verdict = Verdict::skipped;
         result.message = "a case did not end in time";
     }
+    for (std::size_t i = 0; i < serving.problems.size(); ++i)
+        if (result.row.property->compares_values && result.cases > 0 && !result.cut_short &&
+            !serving.compared.contains(i))
+            result.not_compared.push_back(serving.problems[i].print());
     // Looking takes longer than a user waits who has interrupted a run of many rows.
     if (result.verdict == Verdict::passed && interrupt_signal() == 0)
         result.within_reach = suite_.pairs_within_reach(result.row);

@@ -29,8 +29,9 @@ struct Stop {
 /// A row that is being served.
 struct Serving {
     RowResult result;
-    std::vector<Problem> problems;  ///< the user's that the kernel supports
-    std::int64_t cases = 0;         ///< at most, over all shards
+    std::vector<Problem> problems;   ///< the user's that the kernel supports
+    std::set<std::size_t> compared;  ///< of these
+    std::int64_t cases = 0;          ///< at most, over all shards
     std::int64_t next_index = 0;
     std::int64_t in_flight = 0;
     std::deque<Case> known;  ///< that have failed before

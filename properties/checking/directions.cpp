@@ -185,6 +185,31 @@ void expect(Expected& expected, const Sides& between, const Tolerance& off) {
                               of_double * off.magnitude);
 }
 
+/// Along a direction that moves equal numbers alike they stay equal, so that any choice among them
+/// has the same derivative: shares that do not add up show there, and in no other direction.
+std::optional<Comparison> compare_along_ties(CaseContext& context, const Line& line,
+                                             const BoundedGradient& gradient) {
+    auto direction = filled<double>(gradient.values.sizes);
+    std::ranges::fill(direction.data, 1.0);
+    leave_out_unbounded(gradient.bounds, direction);
+    const ValueAlong exact = *line.at(0.0, direction);
+    if (exact.is_kink) return std::nullopt;
+    // The bound is of one choice, and those of others are as large.
+    constexpr double choices = 16.0;
+    Tolerance off = tolerance(gradient, direction);
+    off.bound = 0.0;
+    const auto& outputs = context.pass().outputs;
+    const auto at = std::ranges::find(outputs, "d" + gradient.tensor) - outputs.begin();
+    const auto bounded = context.oracle.bounded_on_one_branch()[static_cast<std::size_t>(at)];
+    for (std::size_t i = 0; i < direction.data.size(); ++i)
+        if (direction.data[i] != 0.0) off.bound += choices * bounded.data[i].error();
+    if (!std::isfinite(off.bound)) return std::nullopt;
+    Expected expected{"<d" + gradient.tensor + ", 1>", {}, {}, {}};
+    expect(expected, {exact.derivative, exact.derivative}, off);
+    const double got = inner_product(gradient.values, direction);
+    return compare({&got, 1}, expected);
+}
+
 /// How the forward function's values contradict its derivative, at the first step that tells; where
 /// they agree at a smaller one, the function jumps within the first.
 std::optional<Outcome> contradiction(const Line& line, const std::string& tensor,
@@ -213,9 +238,9 @@ Comparison compare_elements(const Line& line, const BoundedGradient& gradient) {
     Expected expected{"d" + gradient.tensor, gradient.values.sizes, {}, {}};
     for (double& element : direction.data) {
         element = 1.0;
-        if (!gradient.bounds[expected.values.size()].is_limited()) {
+        if (const Bound& bound = gradient.bounds[expected.values.size()]; !bound.is_limited()) {
             expected.values.push_back(0.0);
-            expected.bounds.push_back(Bound::none());
+            expected.bounds.push_back(bound);
         } else {
             expect(expected, sides(line, *line.at(0.0, direction), direction, gradient),
                    tolerance(gradient, direction));
@@ -246,7 +271,7 @@ void keep_few(Array<double>& direction, std::uint64_t seed) {
 
 void leave_out_unbounded(const std::vector<Bound>& bounds, Array<double>& values) {
     for (std::size_t i = 0; i < bounds.size(); ++i)
-        if (!bounds[i].is_limited()) values.data[i] = 0.0;
+        if (!bounds[i].is_limited() && bounds[i].accepts(values.data[i], 0.0)) values.data[i] = 0.0;
 }
 
 bool moves_each_element(const CaseContext& context, const BoundedGradient& gradient) {
@@ -267,6 +292,7 @@ Outcome matches_derivatives_along(CaseContext& context,
         const Line line(context, gradient.tensor);
         const bool is_elementwise = moves_each_element(context, gradient);
         const int directions = random_directions + (is_elementwise ? 0 : 1);
+        bool has_ties = false;
         for (int i = 0; i < directions; ++i) {
             const std::uint64_t seed = context.seed_for(gradient.tensor + std::to_string(i));
             auto direction = draw_smooth_direction(gradient.values, seed);
@@ -274,6 +300,7 @@ Outcome matches_derivatives_along(CaseContext& context,
             if (i == random_directions) keep_few(direction, seed);
             leave_out_unbounded(gradient.bounds, direction);
             const ValueAlong exact = *line.at(0.0, direction);
+            has_ties |= exact.is_kink;
             if (!exact.is_kink && is_by_values)
                 if (auto wrong = contradiction(line, gradient.tensor, direction, exact))
                     return *wrong;
@@ -284,6 +311,10 @@ Outcome matches_derivatives_along(CaseContext& context,
             comparisons.push_back(compare({&got, 1}, expected));
         }
         if (is_elementwise) comparisons.push_back(compare_elements(line, gradient));
+        // A gradient by hand may be none of the derivatives.
+        if (has_ties && !context.pass().derived)
+            if (auto along_ties = compare_along_ties(context, line, gradient))
+                comparisons.push_back(std::move(*along_ties));
     }
     return combine(comparisons, "is not the derivative of the forward function");
 }

@@ -22,7 +22,8 @@ struct BoundedGradient {
     std::vector<double> by_branches;
 };
 
-/// Sets to zero, in a gradient or a direction, each element whose bound has no limit.
+/// Sets to zero, in a gradient or a direction, each element whose bound has no limit, and accepts
+/// it.
 void leave_out_unbounded(const std::vector<Bound>& bounds, Array<double>& values);
 
 /// Whether the problem is small enough for a direction along each of the gradient's elements.

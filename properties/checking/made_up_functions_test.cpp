@@ -90,7 +90,7 @@ bool contradicts_itself(const AtStep& at, const Surroundings& given = {}) {
                             given.dy[i]);
     // Whatever the kernel gave, it is not charged.
     const auto gradient = gradient_of(std::vector<double>(given.x.size(), 0.0),
-                                      std::vector<Bound>(given.x.size(), INFINITY),
+                                      std::vector<Bound>(given.x.size(), 1e300),
                                       std::vector<double>(given.x.size(), nan));
     return in_case(std::move(op), gradient.values.size(1), data, [&](CaseContext& context) {
         const Verdict verdict = matches_derivatives_along(context, {gradient}).verdict;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <ranges>
 
 #include "harness/numbers/autodiff/decisions.hpp"
 #include "harness/numbers/element_bits.hpp"
@@ -28,16 +29,23 @@ class Stopwatch {
 };
 
 /// Ends the sums in the arithmetic that they were formed in. Where the kernel computes in double,
-/// as the reference does, the reference's own error is as large.
+/// as the reference does, the reference's own error is as large. A sum whose terms are beyond the
+/// largest number may be infinite, and so may a number that is near it.
 void close_sums(std::vector<Array<Bounded>>& outputs) {
     const bool is_double = current_rounding.unit_roundoff <= traits_of(DType::f64).unit_roundoff;
     for (Array<Bounded>& output : outputs)
         for (Bounded& element : output.data) {
             const double error = (is_double ? 2.0 : 1.0) * element.error();
-            element = Bounded::within(element.value(), error);
+            const double reach = std::max(2.0 * std::abs(element.value()), element.magnitude());
+            element =
+                std::isfinite(error)
+                    ? Bounded::within(element.value(), error)
+                    : Bounded::unbounded(element.value(), !(reach <= current_rounding.largest));
         }
 }
 
+// A sum of products of inputs and slopes about 1 has slopes of no more than this together.
+constexpr double slopes_maximum = 16.0;
 // How much finer a double's digits are than a float's.
 constexpr double of_doubles = 0x1p-28;
 
@@ -60,6 +68,7 @@ Bounded saturated_in(DType dtype, const Bounded& element) {
     const double low = rounded_to(dtype, cut(element.value() - element.error()));
     const double high = rounded_to(dtype, cut(element.value() + element.error()));
     const double error = std::max(std::abs(value - low), std::abs(high - value));
+    if (!std::isfinite(element.error())) return element;
     return Bounded::within(value, error + of_doubles * element.error());
 }
 
@@ -142,7 +151,12 @@ const PassSpec* Oracle::pass_of_any_formula() const {
 }
 
 std::vector<Array<Bounded>> Oracle::computed(Formula formula) {
-    const ScopedRounding rounding(rounding_of(subject_.pass()));
+    Rounding arithmetic = rounding_of(subject_.pass());
+    // Rounding explains no branch: a gradient by hand has one slope at a kink.
+    arithmetic.admits_all_slopes =
+        admits_all_slopes_ &&
+        (formula == Formula::operators || pass_of_any_formula() == &subject_.pass());
+    const ScopedRounding rounding(arithmetic);
     const std::vector<Array<double>> taken = inputs_.of_reference(subject_.pass());
     auto outputs = formula == Formula::operators
                        ? open_sums(subject_.pass(), taken)
@@ -222,6 +236,13 @@ std::vector<Array<Bounded>> Oracle::bounded() {
     return outputs;
 }
 
+std::vector<Array<Bounded>> Oracle::bounded_on_one_branch() {
+    admits_all_slopes_ = false;
+    auto outputs = bounded();
+    admits_all_slopes_ = true;
+    return outputs;
+}
+
 /// The rounding of the kernel's arithmetic, or of saved outputs that it takes in a coarser type. A
 /// reference that takes them, too, takes them as they are stored.
 Rounding Oracle::rounding_of(const PassSpec& pass) const {
@@ -273,7 +294,7 @@ std::vector<Expected> Oracle::expected() {
         if (i < admitted.size())
             for (const Bounded& element : admitted[i].data)
                 expected[i].bounds.push_back(bound_of(element).is_limited() ? Bound()
-                                                                            : Bound::none());
+                                                                            : bound_of(element));
         expected[i].admits_nan = inputs_.admit_nan();
     }
     return expected;
@@ -288,10 +309,76 @@ std::vector<Expected> Oracle::within_rounding() {
         expected.back().admits_nan = inputs_.admit_nan();
         if (pass_of_any_formula())
             expected.back().by_any_formula = [this, i, saturates] {
-                return Expected::within("", stored(Formula::any, saturates)[i]).bounds;
+                return by_any_formula(i, saturates);
             };
     }
     return expected;
+}
+
+double Oracle::size_of_terms(const PassSpec& pass, std::size_t output) {
+    double size = 1.0, elements = 0.0;
+    for (const std::string& name : pass.taken_by_reference()) {
+        const Array<double>& input = inputs_[name];
+        if (!subject_.op().tensor_named(name).differentiable) continue;
+        double largest = 1.0;
+        for (const double element : input.data)
+            if (std::isfinite(element)) largest = std::max(largest, std::abs(element));
+        size *= largest;
+        elements = std::max(elements, static_cast<double>(input.data.size()));
+    }
+    const Sizes sizes = subject_.op().sizes_of(pass.outputs[output], subject_.problem());
+    return size * std::max(1.0, elements / static_cast<double>(element_count(sizes)));
+}
+
+std::vector<bool> Oracle::keep_digits(std::size_t output, const std::vector<double>& values,
+                                      double last) {
+    const PassSpec& pass = *pass_of_any_formula();
+    const Rounding arithmetic = rounding_of(subject_.pass());
+    const double half = std::sqrt(last);
+    double size = size_of_terms(pass, output);
+    for (const double value : values)
+        if (std::isfinite(value)) size = std::max(size, std::abs(value));
+    const auto errors = [&](Rounding rounding, Formula formula) {
+        rounding.admits_all_slopes = false;
+        const ScopedRounding scope(rounding);
+        auto outputs = open_sums(pass, inputs_.of_reference(pass), formula);
+        close_sums(outputs);
+        return std::move(outputs[output].data);
+    };
+    Rounding halved = arithmetic;
+    halved.loss_of_formula = half;
+    const Rounding moved{.unit_roundoff = 0.0,
+                         .smallest_normal = 0.0,
+                         .largest = arithmetic.largest,
+                         .loss_of_inputs = last};
+    std::vector<bool> keep(values.size(), false);
+    try {
+        const auto by_half = errors(halved, Formula::any);
+        const auto by_inputs = errors(moved, Formula::operators);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            keep[i] = !(by_half[i].error() <= slopes_maximum * half * size) &&
+                      by_inputs[i].error() <= half * std::abs(values[i]);
+    } catch (const UndecidedComparison&) {
+        // Numbers of half their digits may take another branch, which tells nothing.
+    }
+    return keep;
+}
+
+std::vector<Bound> Oracle::by_any_formula(std::size_t output, bool saturates) {
+    const auto own = Expected::within("", stored(Formula::operators, saturates)[output]);
+    auto bounds = Expected::within("", stored(Formula::any, saturates)[output]).bounds;
+    const DType type = subject_.types().of(subject_.op(), subject_.pass().outputs[output]);
+    const double last =
+        std::max(rounding_of(subject_.pass()).unit_roundoff, traits_of(type).unit_roundoff);
+    std::vector<bool> keep;
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+        bounds[i] = std::ranges::max(bounds[i], own.bounds[i], {}, &Bound::most);
+        const double half = std::sqrt(last) * std::abs(own.values[i]);
+        if (bounds[i].most() <= half || bounds[i] == Bound::none()) continue;
+        if (keep.empty()) keep = keep_digits(output, own.values, last);
+        if (keep[i]) bounds[i] = std::max(half, own.bounds[i].most());
+    }
+    return bounds;
 }
 
 }  // namespace gradverify

@@ -34,6 +34,8 @@ class Oracle {
     /// The results of the case's pass as the kernel must leave them in its outputs, with a bound on
     /// the rounding of its arithmetic, by any reasonable formula, and of storing them.
     std::vector<Array<Bounded>> bounded();
+    /// The same on one branch where kinks have more than one.
+    std::vector<Array<Bounded>> bounded_on_one_branch();
     /// The results of any pass before they are stored or added to an output.
     std::vector<Array<Bounded>> bounded(const PassSpec& pass);
 
@@ -58,6 +60,17 @@ class Oracle {
     std::vector<double> norm_wise_errors(const std::vector<Array<double>>& taken,
                                          const std::vector<Array<Bounded>>& outputs);
     std::vector<Array<Bounded>> stored(Formula formula, bool saturates);
+    /// The bounds of an output by any reasonable formula, which for elements that keep their digits
+    /// end at half of these.
+    std::vector<Bound> by_any_formula(std::size_t output, bool saturates);
+    /// Whether each element must keep half of its own digits: what formulas lose there are neither
+    /// the last digits of larger numbers, as far as its inputs explain these, nor do the inputs'
+    /// last digits decide as much. Two more runs tell: in one the quantities that a formula meets
+    /// lose half of their digits, in the other the inputs their last.
+    std::vector<bool> keep_digits(std::size_t output, const std::vector<double>& values,
+                                  double last);
+    /// How large a sum may be whose terms are products of the inputs' largest elements and 1.
+    double size_of_terms(const PassSpec& pass, std::size_t output);
     void admit_branches(const std::vector<Array<double>>& taken,
                         std::vector<Array<Bounded>>& outputs);
     void store(std::vector<Array<Bounded>>& outputs, bool saturates) const;
@@ -68,6 +81,7 @@ class Oracle {
     const Subject& subject_;
     CaseInputs& inputs_;
     std::vector<double> errors_of_whole_;
+    bool admits_all_slopes_ = true;
     double seconds_ = 0.0;
 };
 

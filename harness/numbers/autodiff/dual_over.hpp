@@ -77,11 +77,9 @@ Dual slope_by_any_formula(const Dual& slope) {
 }
 template <class F>
 Traced slope_by_any_formula(const Traced& slope) {
+    const Bounded& exact = slope.value();
     if constexpr (requires { F::is_of_ones; })
-        if (current_rounding.by_any_formula) {
-            const Bounded& exact = slope.value();
-            return {exact.by_way_of(std::max(1.0, std::abs(exact.value()))), slope.node()};
-        }
+        return {exact.by_way_of(std::max(1.0, std::abs(exact.value()))), slope.node()};
     return slope;
 }
 

@@ -2,13 +2,15 @@
 #include "harness/numbers/autodiff/tape.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
 namespace gradverify {
 
 Traced Tape::input(double value) {
-    const Bounded recorded = by_any_formula(Bounded(value));
+    const double off = current_rounding.loss_of_inputs * std::abs(value);
+    const Bounded recorded = by_any_formula(Bounded(value).off_by(off));
     nodes_.push_back({});
     return {recorded, static_cast<Node>(nodes_.size() - 1)};
 }
@@ -71,7 +73,12 @@ struct Paths {
     bool is_reached = false;  ///< by any link, if only with zeros
     /// Zero met a factor that may be infinite or NaN: no path, but a kernel's product may be NaN.
     bool is_open = false;
+    bool is_no_number = false;  ///< a factor is infinite or NaN in the reference, too
 
+    void open(bool meets_no_number) {
+        is_open = true;
+        is_no_number |= meets_no_number;
+    }
     void add(double value, double reach, double off, double chain) {
         sum += value;
         magnitude += reach;
@@ -100,7 +107,7 @@ struct Paths {
         if (const double loss = formed.loss_in(dtype); std::isfinite(loss))
             error += loss;
         else
-            is_open = true;
+            open(!std::isfinite(sum));
     }
 };
 
@@ -150,29 +157,30 @@ std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const 
                 const double reach = from.magnitude + from.error;
                 if (from.is_open || current_rounding.may_overflow(reach) ||
                     current_rounding.may_overflow(steepest))
-                    to.is_open = true;
+                    to.open(from.is_no_number || !std::isfinite(link.slope));
                 continue;
             }
-            if (from.is_open) to.is_open = true;
+            if (from.is_open) to.open(from.is_no_number);
             const bool is_exact = std::abs(link.slope) == 1.0 && link.error == 0.0;
             const double error = times(from.error, steepest) + times(from.magnitude, link.error) +
                                  (is_exact ? 0.0 : tiny + error_of_cut(from, link));
             if (current_rounding.may_overflow(times(from.magnitude, steepest) + error))
-                to.is_open = true;
+                to.open(!std::isfinite(link.slope));
             to.add(times(from.sum, link.slope), times(from.magnitude, steepest), error,
                    from.chain() + (is_exact ? 0.0 : 1.0));
         }
     }
     std::vector<Bounded> gradients;
     gradients.reserve(paths.size());
-    const double of_formula = current_rounding.by_any_formula
-                                  ? current_rounding.gamma(Bounded::roundings_of_formula)
-                                  : 0.0;
+    const double lost = current_rounding.loss_of_formula + current_rounding.loss_of_inputs;
     for (const Paths& at : paths) {
-        const double error = at.error + of_formula * at.magnitude;
+        const double error = at.error + lost * at.magnitude, reach = at.magnitude + error;
         // The running sum stays open: a kernel that accumulates adds the former value to it.
-        gradients.emplace_back(Bounded::Sum{at.sum, at.has_bound() ? error : INFINITY,
-                                            at.magnitude + error, at.chain()});
+        if (at.has_bound())
+            gradients.emplace_back(Bounded::Sum{at.sum, error, reach, at.chain()});
+        else
+            gradients.push_back(Bounded::unbounded(
+                at.sum, at.is_no_number || (!at.is_open && std::isfinite(reach))));
     }
     return gradients;
 }

@@ -150,7 +150,8 @@ class Traced : public detail::ScalarOperators<Traced> {
     /// At a tie any gradient between the two sides' is within the bound.
     friend Traced max(const Traced& a, const Traced& b) {
         const Bounded value = max(a.value_, b.value_);
-        if (may_be_equal(a, b)) return made(value, {a.node_, 0.5, 0.5}, {b.node_, 0.5, 0.5});
+        const double free = current_rounding.admits_all_slopes ? 0.5 : 0.0;
+        if (may_be_equal(a, b)) return made(value, {a.node_, 0.5, free}, {b.node_, 0.5, free});
         const bool second = a.value_.value() < b.value_.value();
         return made(value, {second ? b.node_ : a.node_, 1.0, 0.0});
     }
@@ -162,7 +163,7 @@ class Traced : public detail::ScalarOperators<Traced> {
                                     is_kink     ? 0.0
                                     : value < 0 ? -1.0
                                                 : 1.0,
-                                    is_kink ? 1.0 : 0.0});
+                                    is_kink && current_rounding.admits_all_slopes ? 1.0 : 0.0});
     }
 
     static Tape::Link link(const Traced& operand, const Bounded& slope) {
@@ -205,8 +206,7 @@ Traced apply_function(const Traced& x) {
     const Bounded value = apply_function<F>(x.value());
     Bounded slope = F::derivative(x.value(), Tape::by_any_formula(value));
     if constexpr (requires { F::is_of_ones; })
-        if (current_rounding.by_any_formula)
-            slope = slope.by_way_of(std::max(1.0, std::abs(slope.value())));
+        slope = slope.by_way_of(std::max(1.0, std::abs(slope.value())));
     return Traced::made(value, Traced::link(x, slope));
 }
 

@@ -314,9 +314,7 @@ TEST_CASE(
 
 TEST_CASE("a function of ones, and its slope, may lose eight roundings of themselves, or of one") {
     const auto errors_at = [](double at, bool by_any_formula) {
-        Rounding rounding;
-        rounding.by_any_formula = by_any_formula;
-        const ScopedRounding scope(rounding);
+        const ScopedRounding scope(by_any_formula ? Rounding().by_any_formula() : Rounding());
         Tape tape;
         const Traced x = tape.input(at), y = expm1(x);
         return std::pair(y.value().error(), gradient(tape, x, y, 1.0).error());

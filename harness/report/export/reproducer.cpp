@@ -68,8 +68,7 @@ std::string integers(const Integers& values, const Language& language) {
 std::vector<double> bounds_of(const Expected& expected) {
     std::vector<double> bounds;
     bounds.reserve(expected.bounds.size());
-    for (const Bound& bound : expected.bounds)
-        bounds.push_back(bound.is_limited() ? bound.most() : INFINITY);
+    for (const Bound& bound : expected.bounds) bounds.push_back(bound.most());
     return bounds;
 }
 

@@ -258,12 +258,14 @@ void verdict_fields(auto& record, auto& missed, auto& visit) {
     visit("exhaustive", record.exhaustive);
     visit.rest(std::array{"coverage", "supports_only", "ulps", "errors"}, missed);
     visit("imprecise", record.imprecise);
+    visit("uncompared", record.uncompared);
     visit("wrapping", record.wrapping);
     visit("contiguous_alone", record.contiguous_alone);
     visit("message", record.message);
     visit("skips", record.skips);
     visit.inner(record.failure);
     visit("left_out", record.left_out);
+    visit("not_compared", record.not_compared);
     visit("known", record.known);
 }
 

@@ -76,6 +76,11 @@ TEST_CASE("a passed verdict has integers that wrapped back, and what it takes fo
     CHECK(brief_line(result).ends_with(
         R"("wrapping":{"cases":3,"overflows":"int overflow at a.cu:1: 2 * 3"},)"
         R"("contiguous_alone":"dy"})"));
+    result.uncompared = {.elements = 3, .total = 4, .place = "x[1]"};
+    result.not_compared = {"in=9"};
+    const RowRecord read = record_from(verdict_line(result));
+    CHECK(read.uncompared.place == "x[1]");
+    CHECK(read.not_compared == std::vector<std::string>{"in=9"});
 }
 
 TEST_CASE("a line is in the file as soon as it is written, whatever bytes a message holds") {

@@ -200,7 +200,12 @@ void add(RowEvidence& sum, const RowEvidence& other) {
     for (const std::string& problem : other.left_out)
         if (std::ranges::find(sum.left_out, problem) == sum.left_out.end())
             sum.left_out.push_back(problem);
+    // A problem that one of them has compared, too, stands in one list alone.
+    std::erase_if(sum.not_compared, [&](const std::string& problem) {
+        return std::ranges::find(other.not_compared, problem) == other.not_compared.end();
+    });
     add_to(sum.imprecise, other.imprecise);
+    sum.uncompared.add(other.uncompared);
     add_to(sum.wrapping, other.wrapping);
     add_to(sum.exhaustive, other.exhaustive);
     if (sum.contiguous_alone.empty()) sum.contiguous_alone = other.contiguous_alone;

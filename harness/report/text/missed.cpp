@@ -17,6 +17,7 @@ namespace {
 struct OfKernel {
     const RowRecord* narrowest = nullptr;
     SensitivityOfCases sensitivity;
+    Uncompared uncompared{};
 };
 
 /// Pairs of levels; where these are equal, problems, and then anything that tells rows apart.
@@ -61,6 +62,10 @@ std::string words_of(const OfKernel& of) {
     else if (ulps.cases() > 0)
         text += fmt::format("errors below {:.3g} ulps, or {:.3g} in the most exact element; ",
                             ulps.median_ulps(), ulps.least_ulps);
+    // Of a thousand numbers one may well be small by cancelling.
+    const Uncompared& without = of.uncompared;
+    if (without.without_bound > 0 || without.elements > without.total / 1000)
+        text += without.print() + "; ";
     text += fmt::format("ran {} problem{}", print_grouped(coverage.problems()),
                         coverage.problems() == 1 ? "" : "s");
     std::vector<std::string> held;
@@ -83,6 +88,7 @@ std::string missed_lines(const std::vector<RowRecord>& records) {
         if (record.verdict != Verdict::passed || record.coverage.problems() == 0) continue;
         OfKernel& of = kernels[record.kernel_on_device()];
         of.sensitivity.add(record.sensitivity);
+        of.uncompared.add(record.uncompared);
         if (!of.narrowest || covered(record) < covered(*of.narrowest)) of.narrowest = &record;
     }
     if (kernels.empty()) return {};

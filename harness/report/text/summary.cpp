@@ -255,6 +255,11 @@ std::string lines_of_notes(const std::vector<RowRecord>& records,
     for (const RowRecord& record : records)
         if (record.imprecise)
             text += note(fmt::format("imprecise: {}: {}", record.name(), report_imprecise(record)));
+    for (const RowRecord& record : records) {
+        if (record.verdict == Verdict::failed) continue;
+        for (const std::string& problem : record.not_compared)
+            text += note(fmt::format("not compared: {}: nothing at {}", record.name(), problem));
+    }
     text += time_line(records) + overflow_lines(records) + contiguous_lines(records);
     std::set<std::string> left_out;
     for (const RowRecord& record : records)

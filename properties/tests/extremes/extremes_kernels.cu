@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients of a norm, some with an epsilon that the operator does not have, or with tiny numbers
-// taken for zero; and maxima by atomics on the bits of floats. A thread serves an element.
+// taken for zero; maxima by atomics on the bits of floats; and stable formulas for functions, some
+// with another result where the operator's own formula loses its digits. A thread serves an
+// element.
 #include "properties/tests/launches.cuh"
 
 namespace {
@@ -15,6 +17,13 @@ struct Max : Pass<"row_max", "forward"> {
     using Pass::Pass;
     TensorView x = tensor("x"), y = tensor("y");
 };
+
+using LogOfRest = Pass<"log_of_rest", "forward">;
+using InverseOfRest = Pass<"inverse_of_rest", "forward">;
+using ThereAndBack = Pass<"there_and_back", "forward">;
+using RestTimesExp = Pass<"rest_times_exp", "forward">;
+using Soft = Pass<"soft", "forward">;
+using RootGrad = Pass<"root_of_rest", "grad_x">;
 
 enum class Small { right, beside_epsilon, flushed };
 
@@ -39,6 +48,35 @@ __device__ void raise(int i, int width, const float* x, float* y) {
         atomicMax(reinterpret_cast<int*>(y + i / width), __float_as_int(value));
 }
 
+// What a function of x gives from an x on.
+__device__ float itself(float value) { return value; }
+__device__ float no_number(float) { return NAN; }
+__device__ float infinite(float) { return INFINITY; }
+__device__ float larger_by_a_third(float value) { return value * 1.36f; }
+__device__ float larger_by_3_percent(float value) { return value * 1.03f; }
+
+__device__ float log_of_rest(float x) { return -(x + log1pf(expf(-x))); }
+__device__ float inverse_of_rest(float x) { return x * coshf(x) * coshf(x); }
+__device__ float there_and_back(float x) { return x; }
+__device__ float rest_times_exp(float x) { return 1.0f / (1.0f + expf(-x)); }
+__device__ float log_of_sum(float x) { return x > 20.0f ? x : logf(1.0f + expf(x)); }
+
+template <auto function, auto there, int from>
+__device__ void compute(int i, const float* x, float* y) {
+    y[i] = x[i] > from ? there(function(x[i])) : function(x[i]);
+}
+template <class Call, auto function, auto there, int from>
+void compute_each(const Call& call) {
+    const TensorView x = call.tensor("x");
+    launch_each<compute<function, there, from>>(call.launch, x.elements(), x, call.tensor("y"));
+}
+template <auto there, int from>
+__device__ void root_slope(int i, int, const float* dy, const float* x, float* dx) {
+    const float rest = 1.0f / (1.0f + expf(x[i]));
+    const float slope = -0.5f * sqrtf(rest) * (1.0f - rest);
+    dx[i] = dy[i] * (x[i] > from ? there(slope) : slope);
+}
+
 template <Small small>
 void norm_grad(const NormGrad& call) {
     launch_each<differentiate<small>>(call.launch, call.x.elements(), call.x.size(1), call.dy,
@@ -58,3 +96,23 @@ GRADVERIFY_KERNEL(NormGrad, "bug_epsilon", norm_grad<Small::beside_epsilon>);
 GRADVERIFY_KERNEL(NormGrad, "bug_flushed", norm_grad<Small::flushed>);
 GRADVERIFY_KERNEL(Max, "right", max<true>);
 GRADVERIFY_KERNEL(Max, "bug_sign_of_zero", max<false>);
+
+#define FUNCTION(CALL, VARIANT, ...) \
+    GRADVERIFY_KERNEL(CALL, VARIANT, (compute_each<CALL, __VA_ARGS__>))
+FUNCTION(LogOfRest, "right", log_of_rest, itself, 0);
+FUNCTION(LogOfRest, "bug_infinite", log_of_rest, infinite, 17);
+FUNCTION(LogOfRest, "bug_third", log_of_rest, larger_by_a_third, 14);
+FUNCTION(InverseOfRest, "right", inverse_of_rest, itself, 0);
+FUNCTION(InverseOfRest, "bug_infinite", inverse_of_rest, infinite, 9);
+FUNCTION(ThereAndBack, "right", there_and_back, itself, 0);
+FUNCTION(ThereAndBack, "bug_no_number", there_and_back, no_number, 9);
+FUNCTION(ThereAndBack, "bug_third", there_and_back, larger_by_a_third, 7);
+FUNCTION(RestTimesExp, "right", rest_times_exp, itself, 0);
+FUNCTION(RestTimesExp, "bug_3_percent", rest_times_exp, larger_by_3_percent, 10);
+FUNCTION(Soft, "log_of_sum", log_of_sum, itself, 0);
+#define ROOT(VARIANT, ...)               \
+    GRADVERIFY_KERNEL(RootGrad, VARIANT, \
+                      (launch_rows<RootGrad, root_slope<__VA_ARGS__>, "dy", "x", "dx">))
+ROOT("right", itself, 0);
+ROOT("bug_no_number", no_number, 17);
+ROOT("bug_third", larger_by_a_third, 13);

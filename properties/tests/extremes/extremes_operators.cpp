@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators, for the tests, whose kernels go wrong on tiny numbers and on zeros with a sign: the
-// norm of each row, and its largest number.
+// norm of each row, and its largest number. And functions by formulas that lose all digits where
+// numbers of about 1 cancel, so that nothing bounds them from there on.
 #include "harness/declare_operator.hpp"
+#include "harness/testing/small_declarations.hpp"
+#include "properties/tests/small_operators.hpp"
 
 namespace gradverify {
 namespace {
@@ -40,6 +43,47 @@ Operator row_max() {
         });
 }
 
+/// y = f(x) for x between 0 and a largest number.
+template <class Function>
+OperatorDeclaration up_to(double most, const char* name, Function function) {
+    return declare_operator(name)
+        .parameter("n")
+        .input("x", {"n"}, numbers_between(0.0, most))
+        .output("y", {"n"})
+        .forward(testing::by_element(
+            [=](const auto& in, const auto& out) { out("y") = function(in("x")); }));
+}
+
+/// What 1 lacks to a sigmoid.
+const auto rest = []<class T>(const T& x) { return 1.0 - 1.0 / (1.0 + exp(-x)); };
+
+Operator root_of_rest() {
+    return up_to(30.0, "root_of_rest", []<class T>(const T& x) { return pow(rest(x), T(0.5)); });
+}
+Operator log_of_rest() {
+    return up_to(30.0, "log_of_rest", [](const auto& x) { return log(rest(x)); });
+}
+Operator inverse_of_rest() {
+    return up_to(12.0, "inverse_of_rest",
+                 [](const auto& x) { return x / (1.0 - tanh(x) * tanh(x)); });
+}
+Operator there_and_back() {
+    return up_to(12.0, "there_and_back",
+                 [](const auto& x) { return 0.5 * log((1.0 + tanh(x)) / (1.0 - tanh(x))); });
+}
+Operator rest_times_exp() {
+    return up_to(14.0, "rest_times_exp", [](const auto& x) { return rest(x) * exp(x); });
+}
+Operator soft() {
+    return testing::elementwise([](const auto& x) { return softplus(x); }, "soft");
+}
+
+GRADVERIFY_OPERATOR(root_of_rest);
+GRADVERIFY_OPERATOR(log_of_rest);
+GRADVERIFY_OPERATOR(inverse_of_rest);
+GRADVERIFY_OPERATOR(there_and_back);
+GRADVERIFY_OPERATOR(rest_times_exp);
+GRADVERIFY_OPERATOR(soft);
 GRADVERIFY_OPERATOR(row_norm);
 GRADVERIFY_OPERATOR(row_max);
 

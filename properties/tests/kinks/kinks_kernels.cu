@@ -5,6 +5,7 @@
 
 namespace {
 
+using gradverify::launch_each;
 using gradverify::launch_rows;
 using gradverify::Pass;
 
@@ -25,11 +26,94 @@ using ByBranch = Pass<"ramp_by_branch", "grad_x">;
 using ByDefinition = Pass<"ramp_by_definition", "grad_x">;
 using WrongByHand = Pass<"ramp_wrong_by_hand", "grad_x">;
 using RightByHand = Pass<"ramp_right_by_hand", "grad_x">;
+using SizeByHand = Pass<"size_by_hand", "grad_x">;
+using AmaxDerived = Pass<"amax_derived", "grad_x">;
+using AmaxByHand = Pass<"amax_by_hand", "grad_x">;
+using TopByHand = Pass<"top_by_hand", "grad_x">;
+using ScatterAmax = Pass<"scatter_amax", "backward">;
 
 /// The slope at zero is given in tenths.
 template <int tenths>
 __device__ void slope(int i, int, const float* dy, const float* x, float* dx) {
     dx[i] = x[i] > 0.0f ? dy[i] : x[i] < 0.0f ? 0.0f : dy[i] * (tenths / 10.0f);
+}
+
+template <int tenths>
+__device__ void sign(int i, int, const float* dy, const float* x, float* dx) {
+    dx[i] = x[i] > 0.0f ? dy[i] : x[i] < 0.0f ? -dy[i] : dy[i] * (tenths / 10.0f);
+}
+
+/// Into how many shares a gradient is cut for numbers that are equal.
+template <int at_most>
+__device__ float shares(int equal) {
+    return static_cast<float>(equal < at_most ? equal : at_most);
+}
+
+template <int at_most>
+__device__ void to_largest(int i, int c, const float* x, const float* dy, const float* y,
+                           float* dx) {
+    int equal = 0;
+    for (int j = 0; j < c; ++j) equal += x[i * c + j] == y[i];
+    for (int j = 0; j < c; ++j)
+        dx[i * c + j] = x[i * c + j] == y[i] ? dy[i] / shares<at_most>(equal) : 0.0f;
+}
+
+/// A thread serves a column of x's rows.
+template <int at_most>
+__device__ void to_largest_of_column(long long column, int rows, int k, int inner, const float* dy,
+                                     const float* x, const float* src, const int* index,
+                                     const float* y, float* dx, float* dsrc) {
+    const long long outer = column / inner, i = column % inner;
+    for (int r = 0; r < rows; ++r) {
+        const long long at = (outer * rows + r) * inner + i;
+        int equal = x[at] == y[at];
+        for (int s = 0; s < k; ++s) {
+            const long long from = (outer * k + s) * inner + i;
+            equal += index[from] == r && src[from] == y[at];
+        }
+        const float share = dy[at] / shares<at_most>(equal);
+        dx[at] = x[at] == y[at] ? share : 0.0f;
+        for (int s = 0; s < k; ++s) {
+            const long long from = (outer * k + s) * inner + i;
+            if (index[from] == r) dsrc[from] = src[from] == y[at] ? share : 0.0f;
+        }
+    }
+}
+
+enum class Equal { in_order, to_first, shared };
+
+/// A thread serves a number: its place is behind all that are larger, and the equal ones before it.
+template <Equal equal>
+__device__ void to_place(int at, int c, int k, const float* dy, const float* x, float* dx) {
+    const int i = at / c, j = at % c;
+    int larger = 0, before = 0, behind = 0;
+    for (int other = 0; other < c; ++other) {
+        larger += x[i * c + other] > x[at];
+        before += other < j && x[i * c + other] == x[at];
+        behind += other > j && x[i * c + other] == x[at];
+    }
+    const int first = equal == Equal::in_order ? larger + before : larger;
+    const int count = equal == Equal::in_order ? 1 : before + 1 + behind;
+    float sum = 0.0f;
+    for (int place = first; place < first + count && place < k; ++place) sum += dy[i * k + place];
+    dx[at] = equal == Equal::shared                    ? sum / static_cast<float>(count)
+             : equal == Equal::in_order || before == 0 ? sum
+                                                       : 0.0f;
+}
+
+template <int at_most>
+void scatter_amax(const ScatterAmax& call) {
+    const gradverify::TensorView x = call.tensor("x"), src = call.tensor("src");
+    launch_each<to_largest_of_column<at_most>>(
+        call.launch, x.size(0) * x.size(2), static_cast<int>(x.size(1)),
+        static_cast<int>(src.size(1)), static_cast<int>(x.size(2)), call.tensor("dy"), x, src,
+        call.tensor("index"), call.tensor("y"), call.tensor("dx"), call.tensor("dsrc"));
+}
+template <Equal equal>
+void top(const TopByHand& call) {
+    const gradverify::TensorView x = call.tensor("x"), dy = call.tensor("dy");
+    launch_each<to_place<equal>>(call.launch, x.elements(), static_cast<int>(x.size(1)),
+                                 static_cast<int>(dy.size(1)), dy, x, call.tensor("dx"));
 }
 
 /// At zero it reads what it should only write.
@@ -108,6 +192,9 @@ GRADIENT(ByBranch, "bug_reads_old_at_zero", slope_and_old);
 GRADIENT(ByDefinition, "zero", slope<0>);
 GRADIENT(ByDefinition, "bug_one", slope<10>);
 GRADIENT(RightByHand, "zero", slope<0>);
+GRADIENT(RightByHand, "bug_one", slope<10>);
+GRADIENT(SizeByHand, "zero", sign<0>);
+GRADIENT(SizeByHand, "bug_one", sign<10>);
 GRADIENT(WrongByHand, "bug_no_fault_of_its_own", slope<0>);
 
 GRADVERIFY_KERNEL(Masked, "plain", (launch_rows<Masked, multiply, "x", "w", "y">));
@@ -118,6 +205,21 @@ GRADVERIFY_KERNEL(Quotient, "plain", (launch_rows<Quotient, divide, "a", "b", "y
         (launch_rows<QuotientBackward, divide_backward<SIGN>, "dy", "a", "b", "da", "db">))
 QUOTIENT_BACKWARD("plain", -1);
 QUOTIENT_BACKWARD("bug_sign", 1);
+
+#define AMAX(CALL, VARIANT, AT_MOST) \
+    GRADVERIFY_KERNEL(CALL, VARIANT, (launch_rows<CALL, to_largest<AT_MOST>, "x", "dy", "y", "dx">))
+AMAX(AmaxByHand, "equal_shares", 1 << 30);
+AMAX(AmaxByHand, "bug_full_shares", 1);
+AMAX(AmaxByHand, "bug_256_shares", 256);
+AMAX(AmaxDerived, "equal_shares", 1 << 30);
+AMAX(AmaxDerived, "bug_full_shares", 1);
+AMAX(AmaxDerived, "bug_256_shares", 256);
+
+GRADVERIFY_KERNEL(ScatterAmax, "equal_shares", scatter_amax<1 << 30>);
+GRADVERIFY_KERNEL(ScatterAmax, "bug_halves", scatter_amax<2>);
+GRADVERIFY_KERNEL(TopByHand, "in_order", top<Equal::in_order>);
+GRADVERIFY_KERNEL(TopByHand, "bug_to_first", top<Equal::to_first>);
+GRADVERIFY_KERNEL(TopByHand, "bug_shared", top<Equal::shared>);
 
 #define PLACE(CALL, VARIANT, ...) \
     GRADVERIFY_KERNEL(CALL, VARIANT, (launch_rows<CALL, __VA_ARGS__, "x", "y", "at">))

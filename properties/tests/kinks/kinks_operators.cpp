@@ -30,6 +30,81 @@ Operator by_hand(const char* name, double slope_below) {
                   }));
 }
 Operator right_by_hand() { return by_hand("ramp_right_by_hand", 0.0); }
+
+Operator size_by_hand() {
+    return elementwise([]<class T>(const T& x) { return abs(x); }, "size_by_hand")
+        .gradient("grad_x", {"dy", "x"}, {"dx"}, by_element([](const auto& in, const auto& out) {
+                      const auto& x = in("x");
+                      out("dx") = x < 0.0 ? -in("dy") : x > 0.0 ? in("dy") : 0.0 * in("dy");
+                  }));
+}
+
+OperatorDeclaration amax(const char* name) {
+    return declare_operator(name)
+        .parameter("n")
+        .parameter("c")
+        .input("x", {"n", "c"})
+        .output("y", {"n"})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x"), y = call.output("y");
+            for (std::int64_t i = 0; i < x.size(0); ++i) {
+                y(i) = x(i, 0);
+                for (std::int64_t j = 1; j < x.size(1); ++j) y(i) = max(y(i), x(i, j));
+            }
+        });
+}
+Operator amax_derived() {
+    return amax("amax_derived").gradient("grad_x", {"dy", "x", "y"}, {"dx"});
+}
+/// All that are equal to a row's largest number have equal shares of the gradient.
+Operator amax_by_hand() {
+    return amax("amax_by_hand")
+        .gradient("grad_x", {"dy", "x", "y"}, {"dx"}, []<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x"), y = call.input("y"), dy = call.input("dy");
+            for (std::int64_t i = 0; i < x.size(0); ++i) {
+                double count = 0.0;
+                for (std::int64_t j = 0; j < x.size(1); ++j) count += x(i, j) == y(i) ? 1.0 : 0.0;
+                for (std::int64_t j = 0; j < x.size(1); ++j)
+                    if (x(i, j) == y(i)) call.output("dx")(i, j) = dy(i) / count;
+            }
+        });
+}
+
+/// The k largest numbers of each row in their order; of equal ones the first comes first.
+Operator top_by_hand() {
+    return declare_operator("top_by_hand")
+        .parameter("n")
+        .parameter("c")
+        .parameter("k", {.maximum = 4})
+        .valid_if("no more numbers than a row has",
+                  [](const Problem& p) { return p.scalar("k") <= p.scalar("c"); })
+        .input("x", {"n", "c"})
+        .output("y", {"n", "k"})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x"), y = call.output("y");
+            for (std::int64_t i = 0; i < x.size(0); ++i)
+                for (std::int64_t j = 0; j < x.size(1); ++j) {
+                    T falling = x(i, j);
+                    for (std::int64_t r = 0; r < y.size(1); ++r) {
+                        if (r == j) y(i, r) = falling;
+                        if (r >= j) break;
+                        const T above = max(y(i, r), falling);
+                        falling = min(y(i, r), falling);
+                        y(i, r) = above;
+                    }
+                }
+        })
+        .gradient("grad_x", {"dy", "x"}, {"dx"}, []<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x"), dy = call.input("dy");
+            for (std::int64_t i = 0; i < x.size(0); ++i)
+                for (std::int64_t j = 0; j < x.size(1); ++j) {
+                    std::int64_t rank = 0;
+                    for (std::int64_t other = 0; other < x.size(1); ++other)
+                        if (x(i, other) > x(i, j) || (other < j && x(i, other) == x(i, j))) ++rank;
+                    if (rank < dy.size(1)) call.output("dx")(i, j) = dy(i, rank);
+                }
+        });
+}
 Operator wrong_by_hand() { return by_hand("ramp_wrong_by_hand", 0.5); }
 
 /// Differs by scalar: the derivative is half of what the values say.
@@ -139,6 +214,10 @@ GRADVERIFY_OPERATOR(with_max);
 GRADVERIFY_OPERATOR(with_branch);
 GRADVERIFY_OPERATOR(with_definition);
 GRADVERIFY_OPERATOR(right_by_hand);
+GRADVERIFY_OPERATOR(size_by_hand);
+GRADVERIFY_OPERATOR(amax_by_hand);
+GRADVERIFY_OPERATOR(amax_derived);
+GRADVERIFY_OPERATOR(top_by_hand);
 GRADVERIFY_OPERATOR(wrong_by_hand);
 
 }  // namespace
