@@ -36,6 +36,12 @@ Bounded with_accuracy(double value, double propagated, X... x) {
                                     2.0 * accuracy.ulps + 1.0);
 }
 
+/// A result without a bound may be infinite, or NaN, where an argument may be.
+inline Bounded as_open_as(const Bounded& x, const Bounded& result) {
+    const bool is_open = x.may_be_infinite() && !std::isfinite(result.error());
+    return is_open ? Bounded::unbounded(result.value(), true) : result;
+}
+
 /// The error of an argument, which a kernel may scale term by term for a function of another base.
 template <class F>
 double argument_error(const Bounded& x) {
@@ -53,7 +59,7 @@ Bounded apply_function(const Bounded& x) {
     if constexpr (requires { F::is_of_ones; })
         if (const double loss = current_rounding.loss_of_formula; loss > 0.0)
             propagated += loss * std::max(1.0, std::abs(F::value(x.value())));
-    return with_accuracy<F>(F::value(x.value()), propagated, x.value());
+    return as_open_as(x, with_accuracy<F>(F::value(x.value()), propagated, x.value()));
 }
 
 /// Where rounding may carry the argument over a jump, each side's value is within the bound.
@@ -80,14 +86,16 @@ inline bool operator==(const Bounded& a, const Bounded& b) {
     return a.value() == b.value();
 }
 
-inline Bounded abs(const Bounded& x) { return Bounded::within(std::abs(x.value()), x.error()); }
+inline Bounded abs(const Bounded& x) {
+    return detail::as_open_as(x, Bounded::within(std::abs(x.value()), x.error()));
+}
 /// The error is the larger operand's, or the larger one where either operand may be chosen.
 inline Bounded max(const Bounded& a, const Bounded& b) {
     const double value = max(a.value(), b.value()), ea = a.error(), eb = b.error();
     double error = std::max(ea, eb);
     if (a.value() - b.value() > ea + eb) error = ea;
     if (b.value() - a.value() > ea + eb) error = eb;
-    return Bounded::within(value, error);
+    return detail::as_open_as(a, detail::as_open_as(b, Bounded::within(value, error)));
 }
 inline Bounded min(const Bounded& a, const Bounded& b) { return -max(-a, -b); }
 
@@ -103,7 +111,9 @@ inline Bounded pow(const Bounded& x, const Bounded& y) {
             if (std::isnan(change)) propagated = INFINITY;
         }
     if (x.error() >= std::abs(x.value()) && y.value() < 0.0) propagated = INFINITY;
-    return detail::with_accuracy<F>(value, propagated, x.value(), y.value());
+    return detail::as_open_as(
+        x,
+        detail::as_open_as(y, detail::with_accuracy<F>(value, propagated, x.value(), y.value())));
 }
 
 }  // namespace gradverify

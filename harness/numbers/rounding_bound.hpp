@@ -225,7 +225,7 @@ class Bounded : public detail::ScalarOperators<Bounded> {
     friend Bounded operator/(const Bounded& a, const Bounded& b) {
         const double value = a.value_ / b.value_;
         const double eb = b.error(), smallest_divisor = std::abs(b.value_) - eb;
-        if (!(smallest_divisor > 0.0)) return within(value, INFINITY);
+        if (!(smallest_divisor > 0.0)) return unbounded(value, a.may_be_infinite());
         return after_operation(
             value, (a.error_of_terms() + std::abs(value) * eb) / smallest_divisor,
             current_rounding.is_fast ? 5.0 : 3.0,
@@ -236,7 +236,8 @@ class Bounded : public detail::ScalarOperators<Bounded> {
     friend bool operator<(const Bounded& a, const Bounded& b);
     friend bool operator==(const Bounded& a, const Bounded& b);
 
-    /// Terms that a kernel may operate on one by one, and the additions that follow.
+    /// Terms that a kernel may operate on one by one, and the additions that follow. The magnitude
+    /// is infinite where a term may be.
     struct Terms {
         double magnitude, additions;
     };
@@ -247,7 +248,8 @@ class Bounded : public detail::ScalarOperators<Bounded> {
                                    Terms terms = {0.0, 0.0}) {
         if (value == 0.0 && propagated == 0.0 && terms.magnitude == 0.0) return Bounded();
         const double reach = std::max(std::abs(value), terms.magnitude) + propagated;
-        if (!(reach <= current_rounding.largest)) return unbounded(value, std::isfinite(reach));
+        if (!(reach <= current_rounding.largest))
+            return unbounded(value, std::isfinite(reach) || !std::isfinite(terms.magnitude));
         const double own = current_rounding.gamma(roundings) * reach +
                            roundings * current_rounding.smallest_normal;
         Bounded result(Sum{value, propagated + own, reach, terms.additions});
@@ -262,7 +264,8 @@ class Bounded : public detail::ScalarOperators<Bounded> {
     }
     /// As another formula may give it: by way of numbers of size `scale`.
     Bounded by_way_of(double scale) const {
-        return off_by(current_rounding.loss_of_formula * scale);
+        const double loss = current_rounding.loss_of_formula;
+        return loss == 0.0 ? *this : off_by(loss * scale);
     }
     // A kernel may give a factor to a sum's terms as long as they are few, or to the parts of a
     // longer one: to x and to the mean of x - mean.
@@ -318,11 +321,14 @@ class Bounded : public detail::ScalarOperators<Bounded> {
         const bool is_sum_a = !a.is_one_term() || (b.is_one_term() && a.additions_ >= b.additions_);
         const Bounded &sum = is_sum_a ? a : b, &factor = is_sum_a ? b : a;
         if (!factor.is_one_term())
-            return after_operation(a.value_ * b.value_, propagated(a, a.error(), b));
-        return after_operation(a.value_ * b.value_, propagated(sum, sum.error_of_terms(), factor),
-                               1.0,
-                               {.magnitude = sum.magnitude_ * std::abs(factor.value_),
-                                .additions = sum.additions_to_keep()});
+            return after_operation(
+                a.value_ * b.value_, propagated(a, a.error(), b), 1.0,
+                {.magnitude = a.may_be_infinite() || b.may_be_infinite() ? INFINITY : 0.0,
+                 .additions = 0.0});
+        const double size = factor.may_be_infinite() ? INFINITY : std::abs(factor.value_);
+        return after_operation(
+            a.value_ * b.value_, propagated(sum, sum.error_of_terms(), factor), 1.0,
+            {.magnitude = sum.magnitude_ * size, .additions = sum.additions_to_keep()});
     }
     /// The error of a product from its factors' errors; the error of a is given.
     static double propagated(const Bounded& a, double error_of_a, const Bounded& b) {

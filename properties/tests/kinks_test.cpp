@@ -9,7 +9,7 @@ namespace gradverify {
 
 using namespace testing;
 
-static const char* const bound = "within_rounding_bound";
+static const char* const within_bound = "within_rounding_bound";
 
 TEST_CASE("a wrong share among equal numbers fails, and the right one is not even imprecise") {
     struct Shared {
@@ -41,10 +41,11 @@ TEST_CASE("a wrong share among equal numbers fails, and the right one is not eve
               {"bug_one"},
               "n=2:data=dy[0]=3,dy[1]=1,x[1]=2"}}) {
         const std::string kernel = std::string(pass) + "/";
-        const Outcome outcome = run(kernel + right, bound, at_tie);
+        const Outcome outcome = run(kernel + right, within_bound, at_tie);
         CHECK_MESSAGE(outcome.verdict == Verdict::passed, kernel << right << ": " << at_tie);
         CHECK_FALSE(outcome.imprecision);
-        for (const char* bug : wrong) check_verdict(Verdict::failed, kernel + bug, bound, at_tie);
+        for (const char* bug : wrong)
+            check_verdict(Verdict::failed, kernel + bug, within_bound, at_tie);
     }
 }
 
@@ -54,12 +55,12 @@ TEST_CASE("drawn integers find a wrong share of a maximum") {
     CHECK(run_drawn("scatter_amax.backward/bug_halves", exactly, 200)[Verdict::failed] > 0);
     for (const char* kernel : {"scatter_amax.backward/equal_shares", "top_by_hand.grad_x/in_order",
                                "amax_by_hand.grad_x/equal_shares"})
-        check_all_agree(kernel, bound, 100);
+        check_all_agree(kernel, within_bound, 100);
 }
 
 TEST_CASE("where any share is a derivative, shares that do not add up fail") {
     for (const char* at_tie : {"n=1,c=3:data=dy[0]=3", "n=2,c=257:data=dy[0]=3,dy[1]=-2"}) {
-        check_agrees("amax_derived.grad_x/equal_shares", bound, at_tie);
+        check_agrees("amax_derived.grad_x/equal_shares", within_bound, at_tie);
         check_verdict(Verdict::passed, "amax_derived.grad_x/equal_shares",
                       "matches_finite_differences", at_tie);
         check_verdict(Verdict::failed, "amax_derived.grad_x/bug_full_shares",

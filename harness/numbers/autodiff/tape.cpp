@@ -9,8 +9,10 @@
 namespace gradverify {
 
 Traced Tape::input(double value) {
-    const double off = current_rounding.loss_of_inputs * std::abs(value);
-    const Bounded recorded = by_any_formula(Bounded(value).off_by(off));
+    Bounded given(value);
+    if (const double loss = current_rounding.loss_of_inputs; loss > 0.0)
+        given = given.off_by(loss * std::abs(value));
+    const Bounded recorded = by_any_formula(given);
     nodes_.push_back({});
     return {recorded, static_cast<Node>(nodes_.size() - 1)};
 }
@@ -73,7 +75,7 @@ struct Paths {
     bool is_reached = false;  ///< by any link, if only with zeros
     /// Zero met a factor that may be infinite or NaN: no path, but a kernel's product may be NaN.
     bool is_open = false;
-    bool is_no_number = false;  ///< a factor is infinite or NaN in the reference, too
+    bool is_no_number = false;  ///< a factor is beyond the largest number in the reference, too
 
     void open(bool meets_no_number) {
         is_open = true;
@@ -110,6 +112,8 @@ struct Paths {
             open(!std::isfinite(sum));
     }
 };
+
+bool is_beyond(double size) { return !(size <= current_rounding.largest); }
 
 /// The product, where zero times infinity is 0: no path.
 double times(double a, double b) { return a == 0.0 || b == 0.0 ? 0.0 : a * b; }
@@ -157,7 +161,7 @@ std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const 
                 const double reach = from.magnitude + from.error;
                 if (from.is_open || current_rounding.may_overflow(reach) ||
                     current_rounding.may_overflow(steepest))
-                    to.open(from.is_no_number || !std::isfinite(link.slope));
+                    to.open(from.is_no_number || is_beyond(std::abs(link.slope)));
                 continue;
             }
             if (from.is_open) to.open(from.is_no_number);
@@ -165,7 +169,9 @@ std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const 
             const double error = times(from.error, steepest) + times(from.magnitude, link.error) +
                                  (is_exact ? 0.0 : tiny + error_of_cut(from, link));
             if (current_rounding.may_overflow(times(from.magnitude, steepest) + error))
-                to.open(!std::isfinite(link.slope));
+                to.open(is_beyond(std::abs(link.slope)) ||
+                        (std::isfinite(from.magnitude) &&
+                         is_beyond(from.magnitude * std::abs(link.slope))));
             to.add(times(from.sum, link.slope), times(from.magnitude, steepest), error,
                    from.chain() + (is_exact ? 0.0 : 1.0));
         }
@@ -174,7 +180,8 @@ std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const 
     gradients.reserve(paths.size());
     const double lost = current_rounding.loss_of_formula + current_rounding.loss_of_inputs;
     for (const Paths& at : paths) {
-        const double error = at.error + lost * at.magnitude, reach = at.magnitude + error;
+        const double error = at.error + times(lost, at.magnitude);
+        const double reach = at.magnitude + error;
         // The running sum stays open: a kernel that accumulates adds the former value to it.
         if (at.has_bound())
             gradients.emplace_back(Bounded::Sum{at.sum, error, reach, at.chain()});
