@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides which remarks on rows and kernels stand between a run's table and its counts: not passed,
+// refused, imprecise, not compared, out of time, overflowing, only for contiguous cotangents, not
+// run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/report/files/record.hpp"
+
+namespace gradverify {
+
+/// `absent`: why kernels were not run.
+std::string notes(const std::vector<RowRecord>& records, const std::vector<std::string>& absent);
+
+/// Skipped for want of time, or since a signal came first.
+bool got_no_case(const RowRecord& record);
+
+}  // namespace gradverify
