@@ -200,8 +200,12 @@ RunRecord run_of(const CheckOptions& options, const std::string& how,
     return run;
 }
 
-int check(const Suite& suite, const CheckArguments& arguments) {
-    const auto start = std::chrono::steady_clock::now();
+/// Whether nothing was said of how much to run.
+bool ends_by_itself(const CheckArguments& arguments) {
+    return arguments.time.empty() && says_nothing_of_how_much(arguments);
+}
+
+CheckOptions options_of(const CheckArguments& arguments) {
     if (arguments.shard == "auto" && !arguments.seed)
         throw UsageError("--shard auto needs --seed, one for all shards");
     CheckOptions options{.cases = arguments.cases.value_or(default_cases),
@@ -210,11 +214,17 @@ int check(const Suite& suite, const CheckArguments& arguments) {
                          .shard = parse_shard(arguments.shard),
                          .is_strict = arguments.is_strict,
                          .exhaustive = exhaustive_limits(arguments)};
-    const bool ends_by_itself = arguments.time.empty() && says_nothing_of_how_much(arguments);
+    options.data_files = arguments.data_files;
     if (!arguments.time.empty()) options.seconds = parse_duration(arguments.time);
-    if (ends_by_itself) options.seconds = default_seconds;
+    if (ends_by_itself(arguments)) options.seconds = default_seconds;
     if (const char* const between = std::getenv(signs_variable))
         options.seconds_between_signs = parse_duration(between);
+    return options;
+}
+
+int check(const Suite& suite, const CheckArguments& arguments) {
+    const auto start = std::chrono::steady_clock::now();
+    CheckOptions options = options_of(arguments);
     require_each_filter(arguments.filters);
     require_property(suite, arguments.property, arguments.filters);
     const Baseline baseline =
@@ -241,7 +251,6 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         select_rows(suite, Registry::instance(), arguments.filters, arguments.property, devices);
     const auto absent = absent_kernels(arguments, devices);
     if (rows.empty() && absent.empty()) no_rows(suite, arguments.property, arguments.filters);
-    options.data_files = arguments.data_files;
     if (!rows.empty())
         options.problems = arguments.data_files.empty() ? read_problems(arguments, rows)
                                                         : problems_of_data(arguments, rows);
@@ -253,10 +262,11 @@ int check(const Suite& suite, const CheckArguments& arguments) {
                        run_of(options, how_of(options, arguments), devices, rows, absent),
                        options.seconds, std::move(corpus));
 
-    say(fmt::format(
-        "gradverify {}: seed {}, device {}, {} workers, {} rows{}\n", version, options.seed,
-        fmt::join(devices, " and "), jobs, rows.size(),
-        ends_by_itself ? fmt::format(", {} at most", print_seconds(default_seconds)) : ""));
+    say(fmt::format("gradverify {}: seed {}, device {}, {} workers, {} rows{}\n", version,
+                    options.seed, fmt::join(devices, " and "), jobs, rows.size(),
+                    ends_by_itself(arguments)
+                        ? fmt::format(", {} at most", print_seconds(default_seconds))
+                        : ""));
     const auto results = check_rows(suite, rows, options, pool, output.observer());
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
