@@ -97,6 +97,7 @@ class ReadyPositions {
 /// A barrier of PTX's bar.sync that some threads of a block have reached.
 struct NamedBarrier {
     unsigned arrived = 0;
+    unsigned count = 0;                  ///< of threads that it waits for
     bool is_of_block = false;            ///< waits for all threads that have not exited
     std::vector<std::uint16_t> waiting;  ///< positions
 };

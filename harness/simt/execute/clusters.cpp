@@ -88,7 +88,7 @@ void Executor::begin_in_clusters(dim3 cluster) {
     abandon_launch();
 }
 
-void Executor::cluster_arrive(unit::Place place) {
+void Executor::cluster_arrive(unit::Place place, bool releases) {
     if (fast_) leave_fast_mode(place);
     std::uint32_t& arrival = cluster_arrival_[unit::state.thread.rank];
     if (arrival != 0)
@@ -96,6 +96,7 @@ void Executor::cluster_arrive(unit::Place place) {
              {"a thread arrives twice at the cluster's barrier, without waiting between"}, place);
     arrival = cluster_.phase;
     ++cluster_.arrived;
+    if (watching != nullptr) watching->arrive_at_cluster_barrier(releases);
     complete_cluster_barrier();
 }
 
@@ -105,12 +106,15 @@ void Executor::cluster_wait(unit::Place place) {
     if (arrival == 0)
         trap(cudaErrorIllegalInstruction,
              {"a thread waits at the cluster's barrier, where it has not arrived"}, place);
-    if (arrival != cluster_.phase) return;
-    cluster_arrival_[unit::state.thread.rank] = arrival;
-    current_->wait = {place.file, place.line, 0};
-    cluster_waiting_.push_back(static_cast<std::uint16_t>(running_));
-    stop_elsewhere();
-    cluster_arrival_[unit::state.thread.rank] = 0;
+    if (arrival == cluster_.phase) {
+        cluster_arrival_[unit::state.thread.rank] = arrival;
+        if (watching != nullptr) watching->wait_at_cluster_barrier();
+        current_->wait = {place.file, place.line, 0};
+        cluster_waiting_.push_back(static_cast<std::uint16_t>(running_));
+        stop_elsewhere();
+        cluster_arrival_[unit::state.thread.rank] = 0;
+    }
+    if (watching != nullptr) watching->leave_cluster_barrier();
 }
 
 /// So many threads have exited without the barrier.

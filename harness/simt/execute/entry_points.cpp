@@ -32,8 +32,8 @@ void gradverify_simt_shared_is_placed(const void* address, std::size_t bytes,
 void gradverify_simt_arrive(const char* file, int line) {
     if (watching != nullptr) watching->arrive_at_barrier({file, line});
 }
-void gradverify_simt_fence() {
-    if (watching != nullptr) watching->fence();
+void gradverify_simt_fence(bool of_block) {
+    if (watching != nullptr) watching->fence(of_block);
 }
 void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, const void* pc,
                             bool of_block) {
@@ -65,8 +65,8 @@ void gradverify_simt_grid_barrier(const char* file, int line) {
     gradverify_simt_arrive(file, line);
     Executor::of_this_thread().grid_barrier({file, line});
 }
-void gradverify_simt_cluster_arrive(const char* file, int line) {
-    Executor::of_this_thread().cluster_arrive({file, line});
+void gradverify_simt_cluster_arrive(const char* file, int line, bool releases) {
+    Executor::of_this_thread().cluster_arrive({file, line}, releases);
 }
 void gradverify_simt_cluster_wait(const char* file, int line) {
     Executor::of_this_thread().cluster_wait({file, line});

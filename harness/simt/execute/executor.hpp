@@ -47,7 +47,7 @@ class Executor : private Block {
     // The calls of a running thread.
     bool thread_returned();
     void barrier(unit::Place place);
-    void cluster_arrive(unit::Place place);
+    void cluster_arrive(unit::Place place, bool releases);
     /// Waits for all threads of the cluster that have not exited.
     void cluster_wait(unit::Place place);
     void begin_in_clusters(dim3 cluster);
@@ -119,7 +119,7 @@ class Executor : private Block {
     void first_at_barrier(unit::Place place);
     void last_at_barrier();
     void release_barrier();
-    void release_named_barrier(NamedBarrier& barrier);
+    void release_named_barrier(unsigned id);
     static void begin_or_end_collective(unit::WarpOp op, unsigned mask, std::uint64_t value,
                                         unsigned source_lane, unit::Place place);
     void release_lanes(unsigned warp, unsigned lanes);

@@ -158,8 +158,9 @@ void Executor::thread_exited() {
     const unsigned released = warps_[rank / warp_lanes].exit(rank % warp_lanes);
     if (released != 0) release_lanes(rank / warp_lanes, released);
     if (barrier_arrived_ > 0 && barrier_arrived_ == live_ && !at_grid_barrier_) release_barrier();
-    for (NamedBarrier& barrier : named_barriers_)
-        if (barrier.is_of_block && barrier.arrived == live_) release_named_barrier(barrier);
+    for (unsigned id = 0; id < named_barriers; ++id)
+        if (named_barriers_[id].is_of_block && named_barriers_[id].arrived == live_)
+            release_named_barrier(id);
     if (std::exchange(cluster_arrival_[rank], 0) == cluster_.phase) --cluster_.arrived;
     leave_cluster_early(1);
 }
@@ -194,23 +195,33 @@ void Executor::named_barrier(unsigned id, unsigned count, bool waits, unit::Plac
              place);
     }
     NamedBarrier& barrier = named_barriers_[id];
+    const unsigned needed =
+        count == 0 ? (threads_ + warp_lanes - 1) / warp_lanes * warp_lanes : count;
+    if (barrier.arrived > 0 && barrier.count != needed)
+        trap(cudaErrorIllegalInstruction,
+             {"threads meet at one barrier with different numbers of threads"}, place);
+    barrier.count = needed;
     if (watching != nullptr) [[unlikely]]
         watching->arrive_at_named_barrier(id);
     current_->wait = {place.file, place.line, 0};
     barrier.is_of_block = count == 0;
     if (++barrier.arrived == (count == 0 ? live_ : count)) {
-        release_named_barrier(barrier);
+        if (waits && watching != nullptr) [[unlikely]]
+            watching->leave_named_barrier(id, unit::state.thread.rank);
+        release_named_barrier(id);
     } else if (waits) {
         barrier.waiting.push_back(static_cast<std::uint16_t>(running_));
         stop_thread();
     }
-    if (waits && watching != nullptr) [[unlikely]]
-        watching->leave_named_barrier(id);
 }
 
-void Executor::release_named_barrier(NamedBarrier& barrier) {
-    for (const std::uint16_t position : barrier.waiting) ready_.insert(position);
-    barrier = {};
+void Executor::release_named_barrier(unsigned id) {
+    for (const std::uint16_t position : named_barriers_[id].waiting) {
+        ready_.insert(position);
+        // Not when it goes on: others may have come to the barrier's next use by then.
+        if (watching != nullptr) watching->leave_named_barrier(id, order_[position].rank);
+    }
+    named_barriers_[id] = {};
     thread_got_on();
 }
 

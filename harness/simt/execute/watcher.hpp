@@ -3,6 +3,7 @@
 // they have, and how a block ends. The race detector is told; a plain access does not come by here.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -23,8 +24,9 @@ struct AsyncProduct {
     unsigned first_rank;  ///< of the warpgroup
     const void* pc;
     std::vector<Read> reads;
-    /// The variables that stand for the registers of its accumulator, and of A.
-    std::vector<std::uintptr_t> sums, factors;
+    static constexpr unsigned warps = 4;
+    /// By warp, the variables that stand for the registers of its accumulator, and of A.
+    std::array<std::vector<std::uintptr_t>, warps> sums, factors;
 };
 
 class Watcher {
@@ -39,6 +41,7 @@ class Watcher {
         bool is_of_block = false;  ///< an atomic's scope
         unsigned operation = 0;    ///< of the asynchronous proxy, by number; 0: the thread's own
         int warp = -1;             ///< all of whose lanes ask for it; -1: the running thread does
+        bool is_of_map = false;    ///< a tensor map's, by its own proxy
         std::uintptr_t end() const { return address + bytes; }
     };
     struct Launch {
@@ -72,14 +75,19 @@ class Watcher {
     virtual void leave_cluster_block() = 0;
     virtual void resume_cluster_block() = 0;
     virtual void end_cluster_block() = 0;
+    virtual void arrive_at_cluster_barrier(bool releases) = 0;
+    /// It is not complete yet.
+    virtual void wait_at_cluster_barrier() = 0;
     virtual void cluster_barrier_released() = 0;
+    virtual void leave_cluster_barrier() = 0;
     /// The executor goes on with a block that it had left: earlier accesses no longer count.
     virtual void resume_block() = 0;
     virtual void barrier_released() = 0;
     virtual void warp_synchronised(std::uint32_t lanes) = 0;
     virtual void check_mask(const WarpMask& warp) = 0;
     virtual void arrive_at_named_barrier(unsigned id) = 0;
-    virtual void leave_named_barrier(unsigned id) = 0;
+    /// All threads have come, and `rank` is one of those that wait.
+    virtual void leave_named_barrier(unsigned id, unsigned rank) = 0;
     virtual void shuffle_from_absent_lane(unsigned source_lane, unit::Place place) = 0;
 
     // The compiled code's side.
@@ -90,32 +98,38 @@ class Watcher {
     virtual void begin_async(const AsyncWrite& write) = 0;
     /// The running thread has waited for it.
     virtual void end_async(const AsyncWrite& write) = 0;
+    /// It ends when an operation does: cp.async.mbarrier.arrive.
+    virtual void hand_over_async(const AsyncWrite& write, unsigned operation) = 0;
     /// No copy is in flight any more, as the block has ended.
     virtual void forget_async() = 0;
     /// The product's registers are its own until it ends.
     virtual void begin_product(const std::shared_ptr<const AsyncProduct>& product) = 0;
-    /// Their warpgroup has waited for them.
-    virtual void end_products(const std::vector<std::shared_ptr<const AsyncProduct>>& products) = 0;
+    /// One of the four warps of their warpgroup has waited for them.
+    virtual void wait_for_products(const std::vector<std::shared_ptr<const AsyncProduct>>& products,
+                                   unsigned warp) = 0;
     /// Nothing waits for it any more.
     virtual void end_product(const std::shared_ptr<const AsyncProduct>& product) = 0;
     /// wgmma.fence of a warpgroup.
     virtual void fence_registers(unsigned warpgroup) = 0;
     // The asynchronous proxy's operations: their numbers stand for them.
-    virtual unsigned begin_operation() = 0;
+    /// What knows that it has ended, knows so of `earlier`.
+    virtual unsigned begin_operation(unsigned earlier = 0) = 0;
     virtual unsigned begin_operation_of_product() = 0;
     virtual void access_by_operation(const Request& request) = 0;
+    virtual void read_tensor_map(const Request& request) = 0;
     virtual void access_mbarrier(std::uintptr_t mbarrier, const void* pc, bool makes) = 0;
-    virtual void arrive_at_mbarrier(std::uintptr_t mbarrier, bool phase, unsigned rank) = 0;
+    virtual void arrive_at_mbarrier(std::uintptr_t mbarrier, bool phase, bool releases) = 0;
     virtual void end_phase(std::uintptr_t mbarrier) = 0;
-    virtual void wait_for_phase(std::uintptr_t mbarrier, bool phase) = 0;
+    virtual void wait_for_phase(std::uintptr_t mbarrier, bool phase, bool acquires) = 0;
     virtual void complete_in_phase(unsigned operation, std::uintptr_t mbarrier) = 0;
     virtual void wait_for_operation(unsigned operation, bool reads_only) = 0;
     virtual bool is_waited_for(unsigned operation) const = 0;
     /// The block has ended while the operation may still read or write its shared memory.
     virtual void outlives_block(const void* pc, unsigned rank) = 0;
-    /// fence.proxy.async of the running thread.
-    virtual void fence_proxy() = 0;
-    virtual void fence() = 0;
+    /// Of the running thread, for kinds of accesses, a bit each: those of ptx::ProxyAccesses.
+    virtual void fence_proxy(unsigned accesses) = 0;
+    virtual void acquire_tensor_map(std::uintptr_t map) = 0;
+    virtual void fence(bool is_of_block) = 0;
 };
 
 /// Null unless a launch of the checked variant runs.

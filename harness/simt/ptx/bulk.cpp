@@ -9,8 +9,9 @@
 #include <memory>
 #include <utility>
 
-#include "gradverify_simt/ptx/bulk.hpp"
+#include "gradverify_simt/ptx/tensor.hpp"
 #include "gradverify_simt/runtime_types.hpp"
+#include "gradverify_simt/tensor_maps.hpp"
 #include "harness/simt/execute/warp.hpp"
 #include "harness/simt/execute/watcher.hpp"
 #include "harness/simt/ptx/cp_async.hpp"
@@ -72,6 +73,14 @@ void report(const BulkCopy& copy) {
                                        .writes = true,
                                        .is_atomic = copy.reduction != nullptr,
                                        .operation = copy.operation});
+    if (copy.tensor_map != nullptr)
+        watching->read_tensor_map({.address = number(copy.tensor_map),
+                                   .bytes = sizeof(CUtensorMap),
+                                   .pc = copy.by.pc,
+                                   .reads = true,
+                                   .writes = false,
+                                   .operation = copy.operation,
+                                   .is_of_map = true});
 }
 
 }  // namespace
@@ -177,8 +186,9 @@ void BulkCopies::arrive_after_copies(const AsyncPlace& at) {
     has_copies_ = true;
     const unsigned rank = unit::state.thread.rank;
     // The arrival alone may be late: who does not wait for it, has no order after the copies.
-    AsyncCopies::of_this_thread().complete(rank);
     BulkCopy arrival{.by = at, .pieces = {}, .arrives = true, .rank = rank, .source = {}};
+    arrival.operation = AsyncCopies::of_this_thread().arrive(rank);
+    Mbarrier(at.mbarrier, at.pc, at.place).release();
     if (draw_is_early())
         complete(arrival);
     else
@@ -189,7 +199,7 @@ void BulkCopies::complete(BulkCopy& copy) {
     copy.perform();
     Mbarrier mbarrier(copy.by.mbarrier, copy.by.pc, copy.by.place);
     if (copy.arrives)
-        mbarrier.arrive_later(copy.rank);
+        mbarrier.arrive_later(copy.operation);
     else
         mbarrier.complete(copy.transaction_bytes, copy.operation);
 }
@@ -289,8 +299,11 @@ void gradverify_simt_bulk_commit() { BulkCopies::of_this_thread().commit(); }
 void gradverify_simt_bulk_wait(std::uint32_t groups, bool reads_only) {
     BulkCopies::of_this_thread().wait(groups, reads_only);
 }
-void gradverify_simt_fence_proxy() {
-    if (watching != nullptr) watching->fence_proxy();
+void gradverify_simt_fence_proxy(unsigned accesses) {
+    if (watching != nullptr) watching->fence_proxy(accesses);
+}
+void gradverify_simt_acquire_tensor_map(const void* map) {
+    if (watching != nullptr) watching->acquire_tensor_map(number(map));
 }
 
 }  // extern "C"

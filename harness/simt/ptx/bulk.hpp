@@ -31,6 +31,7 @@ struct BulkCopy {
     };
     AsyncPlace by;
     std::vector<Piece> pieces;
+    const void* tensor_map = nullptr;  ///< by which it is done
     std::uint32_t transaction_bytes = 0;
     /// What fills elements that the source does not have: zero, or NaN.
     std::uint32_t fill = 0, fill_bytes = 4;

@@ -70,6 +70,24 @@ void AsyncCopies::complete_before(OfThread& thread, unsigned group) {
         if (!copy->is_done) copy->perform();
     }
     thread.copies.erase(thread.copies.begin(), left);
+    std::erase_if(thread.arrivals, [&](const Arrival& arrival) {
+        if (arrival.group >= group) return false;
+        watching->wait_for_operation(arrival.operation, false);
+        return true;
+    });
+}
+
+unsigned AsyncCopies::arrive(unsigned rank) {
+    OfThread& thread = threads_[rank];
+    for (const AsyncCopy& copy : thread.copies)
+        if (!copy.is_done) copy.perform();
+    if (watching == nullptr || thread.copies.empty()) return thread.copies.clear(), 0;
+    const unsigned operation = watching->begin_operation(thread.last_operation);
+    for (const AsyncCopy& copy : thread.copies)
+        watching->hand_over_async(write_of(copy), operation);
+    if (operation != 0) thread.arrivals.push_back({thread.copies.back().group, operation});
+    thread.copies.clear();
+    return thread.last_operation = operation;
 }
 
 void AsyncCopies::complete_all() {

@@ -36,16 +36,23 @@ class AsyncCopies : public BlockWork {
     void wait(unsigned rank, unsigned groups);
     /// The same for the copies that are not committed.
     void wait_all(unsigned rank);
-    /// Completes all copies of the thread, of whatever group.
-    void complete(unsigned rank) { complete_before(threads_[rank], threads_[rank].open_group + 1); }
+    /// Does all copies of the thread, of whatever group. The race detector's operation by which
+    /// they end; 0: there are none, or nothing is checked.
+    unsigned arrive(unsigned rank);
     void end_block() override {
         if (has_copies_) complete_all();
     }
     void leave_block() override { end_block(); }
 
   private:
+    /// Copies that end at an mbarrier, and with their groups, too.
+    struct Arrival {
+        unsigned group, operation;
+    };
     struct OfThread {
         std::vector<AsyncCopy> copies;
+        std::vector<Arrival> arrivals;
+        unsigned last_operation = 0;
         unsigned open_group = 0;
     };
     void complete_before(OfThread& thread, unsigned group);

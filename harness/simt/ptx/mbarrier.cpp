@@ -103,15 +103,24 @@ void Mbarrier::complete(std::uint32_t bytes, unsigned operation) {
     put(state);
 }
 
-std::uint64_t Mbarrier::arrive(const Arrival& arrival, unsigned rank) {
+std::uint64_t Mbarrier::arrive(const Arrival& arrival) {
     const MbarrierState before = access();
-    put_arrived(before, arrival, rank);
+    if (watching != nullptr)
+        watching->arrive_at_mbarrier(key(), before.phase != 0, arrival.releases);
+    put_arrived(before, arrival);
     return std::bit_cast<std::uint64_t>(before);
 }
 
-void Mbarrier::arrive_later(unsigned rank) { put_arrived(get(), {}, rank); }
+void Mbarrier::release() {
+    if (watching != nullptr) watching->arrive_at_mbarrier(key(), get().phase != 0, true);
+}
 
-void Mbarrier::put_arrived(MbarrierState state, const Arrival& arrival, unsigned rank) {
+void Mbarrier::arrive_later(unsigned operation) {
+    if (watching != nullptr && operation != 0) watching->complete_in_phase(operation, key());
+    put_arrived(get(), {});
+}
+
+void Mbarrier::put_arrived(MbarrierState state, const Arrival& arrival) {
     if (arrival.count == 0 || arrival.count > state.pending)
         fail(arrival.count == 0 ? "an arrival of 0 at an mbarrier"
                                 : "more arrivals at an mbarrier than its phase waits for");
@@ -120,7 +129,6 @@ void Mbarrier::put_arrived(MbarrierState state, const Arrival& arrival, unsigned
     if (arrival.drops) state.expected -= arrival.count;
     if (!arrival.completes && state.pending == 0)
         fail("an arrival with .noComplete is the last that its phase waits for");
-    if (watching != nullptr) watching->arrive_at_mbarrier(key(), state.phase != 0, rank);
     put(state);
 }
 
@@ -132,11 +140,11 @@ void Mbarrier::add_pending() {
     put(state);
 }
 
-bool Mbarrier::wait(bool phase) {
+bool Mbarrier::wait(bool phase, bool acquires) {
     const bool is_over = (access().phase != 0) != phase;
     if (!is_over && !Executor::of_this_thread().suspend(key(), &mbarrier_text, place_))
         return false;
-    if (watching != nullptr) watching->wait_for_phase(key(), phase);
+    if (watching != nullptr) watching->wait_for_phase(key(), phase, acquires);
     return true;
 }
 
@@ -164,21 +172,22 @@ void gradverify_simt_mbarrier_complete(void* mbarrier, std::uint32_t bytes, cons
 }
 std::uint64_t gradverify_simt_mbarrier_arrive(void* mbarrier, std::uint32_t count,
                                               std::uint32_t expected_bytes, MbarrierArrival kind,
-                                              const char* file, int line) {
+                                              const char* file, int line, bool releases) {
     return GRADVERIFY_MBARRIER.arrive(
         {.count = count,
          .expected_bytes = expected_bytes,
          .drops = kind == MbarrierArrival::drop || kind == MbarrierArrival::drop_no_complete,
          .completes =
-             kind != MbarrierArrival::no_complete && kind != MbarrierArrival::drop_no_complete},
-        unit::state.thread.rank);
+             kind != MbarrierArrival::no_complete && kind != MbarrierArrival::drop_no_complete,
+         .releases = releases});
 }
-bool gradverify_simt_mbarrier_wait(void* mbarrier, bool phase, const char* file, int line) {
-    return GRADVERIFY_MBARRIER.wait(phase);
+bool gradverify_simt_mbarrier_wait(void* mbarrier, bool phase, const char* file, int line,
+                                   bool acquires) {
+    return GRADVERIFY_MBARRIER.wait(phase, acquires);
 }
 bool gradverify_simt_mbarrier_wait_state(void* mbarrier, std::uint64_t state, const char* file,
-                                         int line) {
-    return GRADVERIFY_MBARRIER.wait(std::bit_cast<MbarrierState>(state).phase != 0);
+                                         int line, bool acquires) {
+    return GRADVERIFY_MBARRIER.wait(std::bit_cast<MbarrierState>(state).phase != 0, acquires);
 }
 std::uint32_t gradverify_simt_mbarrier_pending(std::uint64_t state) {
     return static_cast<std::uint32_t>(std::bit_cast<MbarrierState>(state).pending);

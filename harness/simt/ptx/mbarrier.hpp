@@ -35,16 +35,18 @@ class Mbarrier {
     struct Arrival {
         std::uint32_t count = 1;
         std::uint32_t expected_bytes = 0;
-        bool drops = false, completes = true;
+        bool drops = false, completes = true, releases = true;
     };
-    /// The state before; `rank` is of the arriving thread.
-    std::uint64_t arrive(const Arrival& arrival, unsigned rank);
+    /// The state before.
+    std::uint64_t arrive(const Arrival& arrival);
     /// cp.async.mbarrier.arrive without .noinc: one arrival more is pending.
     void add_pending();
     /// Whether the phase of this parity has ended; gives others the time for it if not.
-    bool wait(bool phase);
-    /// Without an access of the running thread.
-    void arrive_later(unsigned rank);
+    bool wait(bool phase, bool acquires);
+    /// cp.async.mbarrier.arrive: what the thread did before is released to who waits for the phase,
+    /// in which it arrives later, when the copies are done.
+    void release();
+    void arrive_later(unsigned operation);
 
   private:
     [[noreturn]] void fail(const char* what) const;
@@ -52,7 +54,7 @@ class Mbarrier {
     MbarrierState get() const;
     MbarrierState access();
     void put(const MbarrierState& state);
-    void put_arrived(MbarrierState state, const Arrival& arrival, unsigned rank);
+    void put_arrived(MbarrierState state, const Arrival& arrival);
     void add_transactions(MbarrierState& state, std::int64_t bytes) const;
     std::uintptr_t key() const { return reinterpret_cast<std::uintptr_t>(at_); }
 

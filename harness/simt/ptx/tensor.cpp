@@ -155,7 +155,7 @@ BulkCopy copy_of(const Tensor& tensor, const AsyncPlace& at, TensorMap& map) {
         fail("a tensor copy whose first coordinate is at no multiple of 16 bytes");
     if (!tensor.loads && std::ranges::any_of(tensor.coordinates.at, [](int i) { return i < 0; }))
         fail("a tensor copy to global memory at a coordinate below 0");
-    BulkCopy copy{.by = at, .pieces = {}, .source = {}};
+    BulkCopy copy{.by = at, .pieces = {}, .tensor_map = tensor.map, .source = {}};
     copy.fill = map.fills_with_nan ? nan_fill : 0;
     copy.fill_bytes = std::min(map.element_bytes(), 4u);
     Box box(map, number(tensor.shared), tensor.loads, copy);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// wgmma (PTX ISA, 9.7.15): its four warps meet at each instruction, and the last thread to come
-// acts for all. The race detector hears of a product when it is issued and when it has been waited
-// for.
+// wgmma (PTX ISA, 9.7.15): its four warps meet at each instruction but a wait, and the last thread
+// to come acts for all. The race detector hears of a product when it is issued and when a warp has
+// waited for it.
 #include "harness/simt/ptx/wgmma.hpp"
 
 #include <algorithm>
@@ -9,12 +9,14 @@
 
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/runtime/mapping.hpp"
+#include "harness/simt/runtime/source_line.hpp"
 
 namespace gradverify::simt {
 namespace {
 
 using ptx::WarpgroupCall;
 constexpr std::uint32_t unwritten = ~0u;
+constexpr unsigned all_warps = (1u << AsyncProduct::warps) - 1;
 
 /// Whether two threads give the same instruction, with the same operands beside registers.
 bool are_alike(const WarpgroupCall& a, const WarpgroupCall& b) {
@@ -54,23 +56,53 @@ std::vector<AsyncProduct::Read> reads_of(const ptx::WarpgroupProduct& what, unsi
 }  // namespace
 
 void WarpgroupProducts::begin_launch(const Schedule& schedule, std::uint64_t launch) {
-    end_block();
+    forget();
     order_ = schedule.threads;
     random_ = Random(Random(schedule.seed + launch + 1).next());
 }
 
 void WarpgroupProducts::end_block() {
-    if (!has_products_) return;
+    if (!is_used_) return;
+    for (const Warpgroup& group : warpgroups_)
+        if (!group.waits_are_alike())
+            Executor::fail(
+                cudaErrorIllegalInstruction,
+                short_place(group.last_wait.file, group.last_wait.line) +
+                    ": a wgmma.wait_group that not all four warps of a warpgroup execute");
+    forget();
+}
+
+void WarpgroupProducts::forget() {
+    if (!is_used_) return;
     for (Warpgroup& group : warpgroups_) {
         if (watching != nullptr)
             for (const Product& one : group.products) watching->end_product(one.in_flight);
         group = {};
     }
-    has_products_ = false;
+    is_used_ = false;
 }
 
 void WarpgroupProducts::call(const WarpgroupCall& part) {
     const unsigned rank = unit::state.thread.rank;
+    is_used_ = true;
+    if (part.kind == WarpgroupCall::Kind::wait) {
+        struct OfLane {
+            unit::Together together;
+            const WarpgroupCall& call;
+        } const wait{{[](const std::uint64_t* lanes) {
+                         const auto of = [](std::uint64_t lane) -> const WarpgroupCall& {
+                             return static_cast<const OfLane*>(pointer_to(lane))->call;
+                         };
+                         for (unsigned i = 1; i < warp_lanes; ++i)
+                             if (!are_alike(of(lanes[0]), of(lanes[i]))) return false;
+                         of_this_thread().wait(unit::state.thread.rank / warp_lanes, of(lanes[0]));
+                         return true;
+                     }},
+                     part};
+        return ptx::together(&wait,
+                             "wgmma.wait_group that not all 32 lanes of a warp reach together",
+                             part.file, part.line);
+    }
     warpgroups_[rank / ptx::warpgroup_threads].parts[rank % ptx::warpgroup_threads] = &part;
     Executor::of_this_thread().meet_in_warpgroup(&act, {part.file, part.line});
 }
@@ -81,20 +113,19 @@ void WarpgroupProducts::act_together(unsigned number) {
     Warpgroup& group = warpgroups_[number];
     const WarpgroupCall& first = *group.parts[0];
     for (const WarpgroupCall* part : group.parts)
-        if (!are_alike(first, *part))
+        if (!are_alike(first, *part) || !group.waits_are_alike())
             Executor::of_this_thread().trap(
                 cudaErrorIllegalInstruction,
                 {"the threads of a warpgroup give different wgmma instructions, or different "
                  "descriptors"},
                 {part->file, part->line});
+    for (std::vector<unsigned>& waits : group.waits) waits.clear();
     if (first.kind == WarpgroupCall::Kind::commit) {
         ++group.open_group;
     } else if (first.kind == WarpgroupCall::Kind::product) {
         issue(group, number * ptx::warpgroup_threads);
-    } else if (first.kind == WarpgroupCall::Kind::fence) {
-        if (watching != nullptr) watching->fence_registers(number);
-    } else if (group.open_group > first.groups) {
-        complete_before(group, group.open_group - first.groups);
+    } else if (watching != nullptr) {
+        watching->fence_registers(number);
     }
 }
 
@@ -113,10 +144,9 @@ void WarpgroupProducts::issue(Warpgroup& group, unsigned first_rank) {
     // The detector hears of an access before memory changes.
     if (watching != nullptr)
         product.in_flight = begin_in_flight(group, *sums, product.what, first_rank);
-    has_products_ = true;
     if (product.is_done) {
         perform(product);
-    } else if (!std::exchange(sums->is_late, true)) {
+    } else if (std::exchange(sums->late_warps, all_warps) != all_warps) {
         for (void* place : sums->places) std::memcpy(place, &unwritten, sizeof unwritten);
     }
     group.products.push_back(std::move(product));
@@ -145,13 +175,14 @@ std::shared_ptr<const AsyncProduct> WarpgroupProducts::begin_in_flight(
     product->pc = group.parts[0]->pc;
     product->first_rank = first_rank;
     product->reads = reads_of(what, first_rank);
-    std::ranges::transform(sums.places, std::back_inserter(product->sums),
-                           [](const void* place) { return number(place); });
+    for (std::size_t i = 0; i < sums.places.size(); ++i)
+        product->sums[i * AsyncProduct::warps / sums.places.size()].push_back(
+            number(sums.places[i]));
     if (what.form.a_in_registers)
-        for (const WarpgroupCall* part : group.parts)
+        for (std::size_t rank = 0; rank < group.parts.size(); ++rank)
             for (int i = 0; i < 4; ++i)
-                if (part->a[i].place != nullptr)
-                    product->factors.push_back(number(part->a[i].place));
+                if (const void* const place = group.parts[rank]->a[i].place)
+                    product->factors[rank / warp_lanes].push_back(number(place));
     watching->begin_product(product);
     return product;
 }
@@ -160,35 +191,45 @@ void WarpgroupProducts::perform(Product& product) {
     Accumulator& sums = *product.sums;
     multiply(product.what, sums.values);
     product.is_done = true;
-    if (sums.is_late) return;
+    if (sums.late_warps != 0) return;
     for (std::size_t i = 0; i < sums.places.size(); ++i)
         std::memcpy(sums.places[i], &sums.values[i], sizeof sums.values[i]);
 }
 
-void WarpgroupProducts::complete_before(Warpgroup& group, unsigned group_number) {
-    const auto left = std::ranges::find_if(
-        group.products, [&](const Product& one) { return one.group >= group_number; });
-    for (auto one = group.products.begin(); one != left; ++one)
-        if (!one->is_done) perform(*one);
-    std::vector<Product> completed(std::move_iterator(group.products.begin()),
-                                   std::move_iterator(left));
-    group.products.erase(group.products.begin(), left);
-    if (watching != nullptr) {
-        std::vector<std::shared_ptr<const AsyncProduct>> ended;
-        ended.reserve(completed.size());
-        for (const Product& one : completed) ended.push_back(one.in_flight);
-        watching->end_products(ended);
+void WarpgroupProducts::wait(unsigned warp, const WarpgroupCall& call) {
+    Warpgroup& group = warpgroups_[warp / AsyncProduct::warps];
+    warp %= AsyncProduct::warps;
+    group.waits[warp].push_back(call.groups);
+    group.last_wait = {call.file, call.line};
+    const unsigned from = group.waited_before[warp],
+                   before =
+                       std::max(from, group.open_group - std::min(call.groups, group.open_group));
+    group.waited_before[warp] = before;
+    std::vector<std::shared_ptr<const AsyncProduct>> ended;
+    for (Product& one : group.products) {
+        if (one.group < from || one.group >= before) continue;
+        if (!one.is_done) perform(one);
+        ended.push_back(one.in_flight);
     }
-    for (const Product& one : completed) {
-        Accumulator& sums = *one.sums;
-        const bool is_used = std::ranges::any_of(
-            group.products, [&](const Product& other) { return other.sums == one.sums; });
-        if (is_used || !std::exchange(sums.is_late, false)) continue;
-        // A variable that other code has written since is no longer the product's.
-        for (std::size_t i = 0; i < sums.places.size(); ++i)
-            if (load(sums.places[i]) == unwritten)
-                std::memcpy(sums.places[i], &sums.values[i], sizeof sums.values[i]);
+    if (watching != nullptr) watching->wait_for_products(ended, warp);
+    for (const Product& one : group.products) {
+        const bool is_used = std::ranges::any_of(group.products, [&](const Product& other) {
+            return other.group >= before && other.sums == one.sums;
+        });
+        if (one.group < before && !is_used) give_sums(*one.sums, warp);
     }
+    const unsigned done = std::ranges::min(group.waited_before);
+    std::erase_if(group.products, [&](const Product& one) { return one.group < done; });
+}
+
+void WarpgroupProducts::give_sums(Accumulator& sums, unsigned warp) {
+    if ((sums.late_warps >> warp & 1u) == 0) return;
+    sums.late_warps &= ~(1u << warp);
+    const std::size_t count = sums.places.size() / AsyncProduct::warps, first = warp * count;
+    // A variable that other code has written since is no longer the product's.
+    for (std::size_t i = first; i < first + count; ++i)
+        if (load(sums.places[i]) == unwritten)
+            std::memcpy(sums.places[i], &sums.values[i], sizeof sums.values[i]);
 }
 
 }  // namespace gradverify::simt

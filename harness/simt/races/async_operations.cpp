@@ -2,6 +2,9 @@
 #include "harness/simt/races/async_operations.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "harness/simt/runtime/device_limits.hpp"
 
 namespace gradverify::simt {
 
@@ -23,10 +26,12 @@ void AsyncOperations::begin_cluster() {
     }
 }
 
-unsigned AsyncOperations::begin() {
+unsigned AsyncOperations::begin(unsigned earlier) {
     if (operations_.size() >= first_product) return 0;
     operations_.emplace_back();
-    return static_cast<unsigned>(operations_.size() - 1);
+    const auto operation = static_cast<unsigned>(operations_.size() - 1);
+    if (earlier != 0) operations_[earlier].later = operation;
+    return operation;
 }
 
 unsigned AsyncOperations::begin_product() {
@@ -48,17 +53,19 @@ void AsyncOperations::complete_in_phase(unsigned operation, std::uintptr_t mbarr
     if (operation == 0) return;
     Phases& phases = phases_[mbarrier];
     if (phases.current == 0) phases.current = new_completion();
-    complete(operation, phases.current);
+    operations_[operation].read = operations_[operation].written = phases.current;
 }
 
-void AsyncOperations::complete(unsigned operation, unsigned completion) {
-    if (operation != 0) at(operation) = {completion, completion};
-}
-
-unsigned AsyncOperations::see_by(unsigned first_rank, unsigned threads) {
-    const unsigned completion = new_completion();
-    for (unsigned i = 0; i < threads; ++i) see(completions_[completion], first_rank + i);
-    return completion;
+void AsyncOperations::wait_for_products(const std::vector<unsigned>& operations,
+                                        unsigned first_rank) {
+    unsigned made = 0, seen = 0;
+    for (const unsigned operation : operations) {
+        if (operation == 0) continue;
+        unsigned& completion = at(operation).read;
+        if (completion == 0) completion = made == 0 ? made = new_completion() : made;
+        if (completion == std::exchange(seen, completion)) continue;
+        for (unsigned i = 0; i < warp_lanes; ++i) see(completions_[completion], first_rank + i);
+    }
 }
 
 void AsyncOperations::end_phase(std::uintptr_t mbarrier) {
@@ -93,10 +100,16 @@ void AsyncOperations::wait_for(unsigned operation, unsigned rank, bool reads_onl
 
 bool AsyncOperations::is_before(unsigned operation, bool writes, unsigned rank) {
     if (operation == 0) return true;
-    const Operation& of = at(operation);
+    for (; operation != 0; operation = at(operation).later)
+        if (is_any_seen(writes ? at(operation).written : at(operation).read, rank)) return true;
+    return false;
+}
+
+bool AsyncOperations::is_any_seen(unsigned completion, unsigned rank) {
     const std::size_t thread = thread_of(rank);
-    for (unsigned i = writes ? of.written : of.read; i != 0; i = completions_[i].next)
-        if (completions_[i].is_known_to(thread) || is_seen_before(i, rank)) return true;
+    for (; completion != 0; completion = completions_[completion].next)
+        if (completions_[completion].is_known_to(thread) || is_seen_before(completion, rank))
+            return true;
     return false;
 }
 

@@ -24,7 +24,8 @@ class AsyncOperations {
     void begin_cluster();
 
     /// Its number; 0 when there were so many that one more is taken to be right.
-    unsigned begin();
+    /// What knows that it has ended, knows so of `earlier`.
+    unsigned begin(unsigned earlier = 0);
     /// The same for a product of a warpgroup, which reads shared memory alone.
     unsigned begin_product();
     static bool is_product(unsigned operation) { return operation >= first_product; }
@@ -36,9 +37,9 @@ class AsyncOperations {
     void wait_for_phase(std::uintptr_t mbarrier, unsigned rank);
     /// The thread has waited for the operation itself, or only until it has read its source.
     void wait_for(unsigned operation, unsigned rank, bool reads_only);
-    /// A completion that these threads see, for `complete`.
-    unsigned see_by(unsigned first_rank, unsigned threads);
-    void complete(unsigned operation, unsigned completion);
+    /// The same of a warp for products, each of which its other warps wait for with the same
+    /// others.
+    void wait_for_products(const std::vector<unsigned>& operations, unsigned first_rank);
 
     /// Whether the operation's reads, or writes, happen before what the thread does next.
     bool is_before(unsigned operation, bool writes, unsigned rank);
@@ -48,6 +49,7 @@ class AsyncOperations {
   private:
     struct Operation {
         unsigned read = 0, written = 0;  ///< completions; 0: none yet
+        unsigned later = 0;              ///< an operation whose end means this one's
     };
     struct Completion {
         unsigned next = 0;  ///< of a later phase of the same mbarrier
@@ -79,6 +81,7 @@ class AsyncOperations {
     std::size_t thread_of(unsigned rank) const;
     unsigned new_completion();
     void see(Completion& completion, unsigned rank) const;
+    bool is_any_seen(unsigned first_completion, unsigned rank);
     bool is_seen_before(unsigned completion, unsigned rank);
 
     const HappensBefore& happens_before_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The asynchronous proxy for the race detector: what bulk copies read and write, mbarriers, and the
 // fences between a thread's own writes and an operation that meets them (PTX ISA, 8.9 and 9.7.13).
+#include <algorithm>
+
+#include "gradverify_simt/ptx/bulk.hpp"
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/races/detector.hpp"
 #include "harness/simt/runtime/mapping.hpp"
@@ -65,14 +68,28 @@ void Detector::check_made(std::uintptr_t mbarrier, const void* pc) {
     });
 }
 
-void Detector::arrive_at_mbarrier(std::uintptr_t mbarrier, bool phase, unsigned rank) {
+void Detector::arrive_at_mbarrier(std::uintptr_t mbarrier, bool phase, bool releases) {
+    const unsigned rank = unit::state.thread.rank;
     resolve_pending();
-    happens_before_.fence(rank);
+    // Of whatever scope, as kernels arrive at other blocks' by the narrowest, which is the default.
+    if (releases) happens_before_.fence(rank, unit::state.cluster_size == 1);
     happens_before_.synchronise(place_of(mbarrier, phase), rank, {.reads = false, .writes = true});
 }
 
-void Detector::wait_for_phase(std::uintptr_t mbarrier, bool phase) {
+void Detector::fence(bool is_of_block) {
     const unsigned rank = unit::state.thread.rank;
+    happens_before_.fence(rank, is_of_block);
+    if (relaxed_waits_.empty()) return;
+    std::erase_if(relaxed_waits_, [&](const RelaxedWait& wait) {
+        if (wait.thread != thread_of_cluster()) return false;
+        wait_for_phase(wait.mbarrier, wait.phase, true);
+        return true;
+    });
+}
+
+void Detector::wait_for_phase(std::uintptr_t mbarrier, bool phase, bool acquires) {
+    const unsigned rank = unit::state.thread.rank;
+    if (!acquires) return relaxed_waits_.push_back({thread_of_cluster(), mbarrier, phase});
     happens_before_.synchronise(place_of(mbarrier, phase), rank, {.reads = true, .writes = false});
     operations_.wait_for_phase(mbarrier, rank);
 }
@@ -87,10 +104,13 @@ bool Detector::is_operation_before(const Access& earlier, const CellAccess& acce
 
 void Detector::check_proxies(const Cell& cell, const CellAccess& access) {
     const Access &now = access.now, &write = cell.write;
-    if (!now.is_async || write.is_async || cell.is_written_by_cp_async ||
-        (write.bytes & access.mask) == 0 || !happens_before_.is_of_running_block(write) ||
-        any_asks(access,
-                 [&](unsigned rank) { return happens_before_.is_proxy_fenced(write, rank); }))
+    if (!now.is_async || access.is_of_map || write.is_async ||
+        cell.proxy_state == Cell::by_cp_async || (write.bytes & access.mask) == 0 ||
+        !happens_before_.is_of_running_block(write) || any_asks(access, [&](unsigned rank) {
+            return happens_before_.is_proxy_fenced(
+                write, rank,
+                access.page.kind == MemoryKind::shared ? ptx::async_shared : ptx::async_global);
+        }))
         return;
     const std::string there = line_of(std::uint64_t{write.pc}),
                       here = line_of(std::uint64_t{now.pc});
@@ -99,6 +119,62 @@ void Detector::check_proxies(const Cell& cell, const CellAccess& access) {
                memory_text(access.address, access.page.kind) + ", which " +
                thread_text(write.rank) + " writes at " + there +
                ", with no fence.proxy.async between them" + where();
+    });
+}
+
+template <class Visit>
+void Detector::for_each_written_of_map(std::uintptr_t map, Visit visit) {
+    constexpr std::uintptr_t map_bytes = 128;
+    for_each_cell(map, map + map_bytes, [&](std::uintptr_t at, unsigned) {
+        const ShadowPage& page = shadow_.page_of(at);
+        // Others are a kernel's parameters, or constant.
+        if (page.kind != MemoryKind::global) return;
+        Cell& cell = page.cells[Shadow::cell_index(at)];
+        if (cell.write.segment >= since(page) && happens_before_.is_of_running_block(cell.write))
+            visit(cell);
+    });
+}
+
+void Detector::acquire_tensor_map(std::uintptr_t map) {
+    resolve_pending();
+    const unsigned rank = unit::state.thread.rank;
+    std::vector<Access>& acquires = map_acquires_[map];
+    for_each_written_of_map(map, [&](Cell& cell) {
+        if (cell.proxy_state == Cell::is_acquired_map ||
+            !happens_before_.is_proxy_fenced(cell.write, rank, ptx::tensor_maps))
+            return;
+        if (cell.proxy_state == 0) acquires.clear();
+        cell.proxy_state = Cell::is_acquired_map;
+    });
+    const Access now = access_now(nullptr);
+    // A thread's first is before what others may have learnt of it.
+    if (std::ranges::none_of(acquires, [&](const Access& fence) {
+            return fence.rank == now.rank && fence.block == now.block;
+        }))
+        acquires.push_back(now);
+}
+
+void Detector::read_tensor_map(const Request& request) {
+    if (shadow_.page_of(request.address).kind != MemoryKind::global) return;
+    access_by_operation(request);
+    const unsigned rank = unit::state.thread.rank;
+    const auto acquires = map_acquires_.find(request.address);
+    const bool is_acquired = acquires != map_acquires_.end() &&
+                             std::ranges::any_of(acquires->second, [&](const Access& fence) {
+                                 return happens_before_.is_ordered(fence, rank);
+                             });
+    for_each_written_of_map(request.address, [&](const Cell& cell) {
+        if (is_acquired && cell.proxy_state == Cell::is_acquired_map) return;
+        const std::string there = line_of(std::uint64_t{cell.write.pc});
+        const std::string here = line_of(std::uint64_t{number(request.pc)});
+        findings_.add({FindingKind::race, here, there}, [&] {
+            return thread_text(rank) + "'s asynchronous copy at " + here +
+                   " reads a tensor map that " + thread_text(cell.write.rank) + " writes at " +
+                   there +
+                   ", without fence.proxy.tensormap::generic.release after the write and .acquire "
+                   "before the copy" +
+                   where();
+        });
     });
 }
 

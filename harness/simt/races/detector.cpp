@@ -52,6 +52,7 @@ void Detector::begin_launch(const Launch& launch) {
     launch_ = launch;
     forget_async();
     watches_registers_ = false;
+    has_split_ = false;
     if (shadow_.bytes() > shadow_bytes_kept || happens_before_.is_near_end()) {
         shadow_.clear();
         happens_before_.restart();
@@ -90,6 +91,9 @@ void Detector::begin_block(bool begins_cluster) {
         forget_async();
         operations_.begin_cluster();
         mbarriers_.clear();
+        relaxed_waits_.clear();
+        map_acquires_.clear();
+        cluster_barrier_ = {};
         running_ranks_ = 0;
         for (unsigned rank = 0; rank < launch_.arenas.size() && launch_.arenas.size() > 1; ++rank)
             allow_shared(rank, false);
@@ -208,9 +212,44 @@ void Detector::end_cluster_block() {
     allow_shared(unit::state.cluster_rank, false);
 }
 
+namespace {
+/// A key of HappensBefore that is the address of no memory, and of no named barrier.
+constexpr std::uintptr_t place_of_cluster_barrier = 1;
+}  // namespace
+
+void Detector::arrive_at_cluster_barrier(bool releases) {
+    resolve_pending();
+    const unsigned rank = unit::state.thread.rank;
+    if (releases)
+        happens_before_.release_once(place_of_cluster_barrier, rank);
+    else
+        happens_before_.synchronise(place_of_cluster_barrier, rank,
+                                    {.reads = false, .writes = true});
+    ++cluster_barrier_.arrivals;
+    cluster_barrier_.all_release &= releases;
+    cluster_barrier_.last_thread = thread_of_cluster();
+    cluster_barrier_.accesses = accesses_;
+}
+
+void Detector::wait_at_cluster_barrier() {
+    if (cluster_barrier_.last_thread == thread_of_cluster() &&
+        cluster_barrier_.accesses == accesses_)
+        ++cluster_barrier_.waits;
+}
+
 void Detector::cluster_barrier_released() {
     resolve_pending();
-    happens_before_.cluster_barrier();
+    const ClusterBarrier all = std::exchange(cluster_barrier_, {});
+    cluster_barrier_is_split_ = !all.all_release || all.waits + 1 < all.arrivals;
+    has_split_ |= cluster_barrier_is_split_;
+    if (!has_split_) happens_before_.forget_releases(place_of_cluster_barrier);
+    if (!cluster_barrier_is_split_) happens_before_.cluster_barrier();
+}
+
+void Detector::leave_cluster_barrier() {
+    if (cluster_barrier_is_split_)
+        happens_before_.synchronise(place_of_cluster_barrier, unit::state.thread.rank,
+                                    {.reads = true, .writes = false});
 }
 
 void Detector::draw_accesses_left() {
@@ -242,13 +281,12 @@ std::uintptr_t Detector::place_of_named_barrier(unsigned id) const {
 void Detector::arrive_at_named_barrier(unsigned id) {
     const unsigned rank = unit::state.thread.rank;
     resolve_pending();
-    happens_before_.fence(rank);
+    happens_before_.fence(rank, true);
     happens_before_.synchronise(place_of_named_barrier(id), rank, {.reads = false, .writes = true});
 }
 
-void Detector::leave_named_barrier(unsigned id) {
-    happens_before_.synchronise(place_of_named_barrier(id), unit::state.thread.rank,
-                                {.reads = true, .writes = false});
+void Detector::leave_named_barrier(unsigned id, unsigned rank) {
+    happens_before_.synchronise(place_of_named_barrier(id), rank, {.reads = true, .writes = false});
 }
 
 }  // namespace gradverify::simt

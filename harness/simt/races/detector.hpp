@@ -41,13 +41,16 @@ class Detector final : public Watcher {
     void leave_cluster_block() override;
     void resume_cluster_block() override;
     void end_cluster_block() override;
+    void arrive_at_cluster_barrier(bool releases) override;
+    void wait_at_cluster_barrier() override;
     void cluster_barrier_released() override;
+    void leave_cluster_barrier() override;
     void resume_block() override;
     void barrier_released() override;
     void warp_synchronised(std::uint32_t lanes) override;
     void check_mask(const WarpMask& warp) override;
     void arrive_at_named_barrier(unsigned id) override;
-    void leave_named_barrier(unsigned id) override;
+    void leave_named_barrier(unsigned id, unsigned rank) override;
     void shuffle_from_absent_lane(unsigned source_lane, unit::Place place) override;
     void access(const Request& request) override;
     void arrive_at_barrier(unit::Place place) override;
@@ -55,18 +58,21 @@ class Detector final : public Watcher {
                       const char* function) override;
     void begin_async(const AsyncWrite& write) override;
     void end_async(const AsyncWrite& write) override;
+    void hand_over_async(const AsyncWrite& write, unsigned operation) override;
     void forget_async() override;
     void begin_product(const std::shared_ptr<const AsyncProduct>& product) override;
-    void end_products(const std::vector<std::shared_ptr<const AsyncProduct>>& products) override;
+    void wait_for_products(const std::vector<std::shared_ptr<const AsyncProduct>>& products,
+                           unsigned warp) override;
     void end_product(const std::shared_ptr<const AsyncProduct>& product) override;
     void fence_registers(unsigned warpgroup) override;
-    unsigned begin_operation() override { return operations_.begin(); }
+    unsigned begin_operation(unsigned earlier) override { return operations_.begin(earlier); }
     unsigned begin_operation_of_product() override { return operations_.begin_product(); }
     void access_by_operation(const Request& request) override;
+    void read_tensor_map(const Request& request) override;
     void access_mbarrier(std::uintptr_t mbarrier, const void* pc, bool makes) override;
-    void arrive_at_mbarrier(std::uintptr_t mbarrier, bool phase, unsigned rank) override;
+    void arrive_at_mbarrier(std::uintptr_t mbarrier, bool phase, bool releases) override;
     void end_phase(std::uintptr_t mbarrier) override { operations_.end_phase(mbarrier); }
-    void wait_for_phase(std::uintptr_t mbarrier, bool phase) override;
+    void wait_for_phase(std::uintptr_t mbarrier, bool phase, bool acquires) override;
     void complete_in_phase(unsigned operation, std::uintptr_t mbarrier) override {
         operations_.complete_in_phase(operation, mbarrier);
     }
@@ -77,8 +83,11 @@ class Detector final : public Watcher {
         return operations_.is_waited_for(operation);
     }
     void outlives_block(const void* pc, unsigned rank) override;
-    void fence_proxy() override { happens_before_.fence_proxy(unit::state.thread.rank); }
-    void fence() override { happens_before_.fence(unit::state.thread.rank); }
+    void fence_proxy(unsigned accesses) override {
+        happens_before_.fence_proxy(unit::state.thread.rank, accesses);
+    }
+    void acquire_tensor_map(std::uintptr_t map) override;
+    void fence(bool is_of_block) override;
     /// The same for the most frequent accesses.
     template <unsigned bytes, bool writes>
     void plain_access(std::uintptr_t address, const void* pc);
@@ -114,6 +123,7 @@ class Detector final : public Watcher {
         unsigned mask;
         Access now;
         unsigned ranks = 1;  ///< threads from `now` on that ask for it together
+        bool is_of_map = false;
     };
 
     /// Whether it holds for one of the threads that ask for an access.
@@ -175,7 +185,7 @@ class Detector final : public Watcher {
             cell.written = static_cast<std::uint8_t>(cell.written | now.bytes);
         }
         cell.write = now;
-        cell.is_written_by_cp_async = false;
+        cell.proxy_state = 0;
     }
     static void remember_read(Cell& cell, const Access& now) {
         if (cell.read.segment != now.segment || cell.read.rank != now.rank) {
@@ -196,20 +206,34 @@ class Detector final : public Watcher {
     void check_cells(ShadowPage& page, const Request& request);
     void check_forbidden(const ShadowPage& page, const Request& request);
     void check_in_flight(const ShadowPage& page, const Request& request);
-    void report_in_flight(const AsyncWrite& write, const Request& request, MemoryKind kind);
-    void mark_in_flight(const AsyncWrite& write, bool in_flight);
+    /// A place that a copy in flight writes, or reads.
+    struct InFlight {
+        std::uintptr_t begin;
+        std::size_t bytes;
+        bool is_source;
+        AsyncWrite copy;
+    };
+    void report_in_flight(const InFlight& place, const Request& request, MemoryKind kind);
+    void add_in_flight(const InFlight& place);
+    void remove_in_flight(const InFlight& place);
+    void remove_in_flight(const AsyncWrite& write);
+    void mark_in_flight(const InFlight& place, bool in_flight);
     template <class Function>
-    void for_each_in_flight_to(std::uintptr_t begin, std::uintptr_t end, Function function) const;
+    void for_each_in_flight(std::uintptr_t begin, std::uintptr_t end, Function function) const;
     void access_as(const AsyncWrite& write);
     void check_written(const ShadowPage& page, const Request& request);
     // Registers (registers.cpp).
     void check_registers(const AsyncProduct& product);
+    void release_registers(const AsyncProduct& product, unsigned warp);
     void mark_registers(const std::vector<std::uintptr_t>& places, unsigned mark, bool set);
     void access_registers(ShadowPage& page, const Request& request);
     void report_register_in_flight(std::uintptr_t cell, const Request& request);
     void forget_products();
     void check_pages(const Request& request);
     void check_made(std::uintptr_t mbarrier, const void* pc);
+    /// `visit` for the cells of a tensor map that a thread of the running block has written.
+    template <class Visit>
+    void for_each_written_of_map(std::uintptr_t map, Visit visit);
     bool is_operation_before(const Access& earlier, const CellAccess& access, bool earlier_writes);
     void forget_accesses(const Request& request);
     void check_proxies(const Cell& cell, const CellAccess& access);
@@ -242,6 +266,9 @@ class Detector final : public Watcher {
     std::string memory_text(std::uintptr_t address, MemoryKind kind) const;
     std::uintptr_t place_of_named_barrier(unsigned id) const;
     std::string where() const;
+    static unsigned thread_of_cluster() {
+        return unit::state.cluster_rank * 1024 + unit::state.thread.rank;
+    }
     static std::string thread_text(unsigned rank);
 
     Shadow shadow_;
@@ -251,10 +278,22 @@ class Detector final : public Watcher {
     Findings findings_;
     std::vector<NamedBuffer> shared_variables_;  ///< of the launch
     std::vector<PendingWrite> pending_;
-    std::multimap<std::uintptr_t, AsyncWrite> in_flight_;        ///< by place
-    std::uintptr_t longest_in_flight_ = 0;                       ///< bytes
-    std::vector<std::shared_ptr<const AsyncProduct>> products_;  ///< in flight
-    bool watches_registers_ = false;  ///< since the launch's first wgmma.fence
+    std::multimap<std::uintptr_t, InFlight> in_flight_;  ///< by place
+    std::uintptr_t longest_in_flight_ = 0;               ///< bytes
+    struct ProductInFlight {
+        std::shared_ptr<const AsyncProduct> product;
+        unsigned warps;  ///< that have not waited for it, a bit each
+    };
+    std::vector<ProductInFlight> products_;
+    /// Threads that have passed the fence for a tensor map, since it was last written.
+    std::unordered_map<std::uintptr_t, std::vector<Access>> map_acquires_;
+    struct RelaxedWait {
+        unsigned thread;  ///< of the cluster
+        std::uintptr_t mbarrier;
+        bool phase;
+    };
+    std::vector<RelaxedWait> relaxed_waits_;  ///< until their threads' next fences
+    bool watches_registers_ = false;          ///< since the launch's first wgmma.fence
     std::uint32_t register_time_ = 0;
     struct RegisterFences {
         std::uint32_t block_began_at = 0;
@@ -265,6 +304,17 @@ class Detector final : public Watcher {
     std::array<std::shared_ptr<const HappensBefore::Saved>, unit::max_cluster_size> left_blocks_;
     unsigned running_ranks_ =
         0;  ///< blocks of the cluster that have begun and not ended, a bit each
+    /// The cluster's barrier is one in time where all threads arrive with .release and wait before
+    /// their next access; else each thread's arrival is a release, and its wait an acquire.
+    struct ClusterBarrier {
+        unsigned arrivals = 0, waits = 0;  ///< waits: those that no access came before
+        bool all_release = true;
+        unsigned last_thread = 0;  ///< that arrived, and how many accesses there had been
+        std::uint64_t accesses = 0;
+    };
+    ClusterBarrier cluster_barrier_;
+    bool cluster_barrier_is_split_ = false,
+         has_split_ = false;  ///< the last one, any of the launch
     std::vector<DeferredRace> deferred_;
     std::set<std::pair<std::uint64_t, std::uint64_t>> deferred_pcs_;
     std::set<std::uint64_t> guess_pcs_;  ///< of reads that an atomic of their thread followed

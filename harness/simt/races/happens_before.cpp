@@ -32,16 +32,19 @@ void HappensBefore::begin_launch() {
 
 auto HappensBefore::own() {
     return std::tie(segment_, block_first_, block_, cluster_acquired_, clocks_, fences_,
-                    warps_synchronised_, known_, last_fence_, segment_fences_, block_has_fences_,
-                    segment_has_fences_, acquired_by_thread_, acquired_by_block_, proxy_fences_);
+                    wide_fences_, warps_synchronised_, known_, last_fence_, last_wide_fence_,
+                    segment_fences_, block_has_fences_, segment_has_fences_,
+                    segment_has_wide_fences_, acquired_by_thread_, acquired_by_block_,
+                    proxy_fences_);
 }
 
 struct HappensBefore::Saved {
     std::tuple<std::uint32_t, std::uint32_t, unsigned, std::uint32_t,
-               std::array<std::uint16_t, 1024>, std::array<std::uint8_t, 1024>, std::uint32_t,
-               std::array<std::array<Known, 32>, 32>,
+               std::array<std::uint16_t, 1024>, std::array<std::uint8_t, 1024>,
+               std::array<std::uint8_t, 1024>, std::uint32_t, std::array<std::array<Known, 32>, 32>,
+               std::array<std::shared_ptr<const Fence>, 1024>,
                std::array<std::shared_ptr<const Fence>, 1024>, std::shared_ptr<const SegmentFences>,
-               bool, bool, std::unordered_map<unsigned, AcquiredList>, AcquiredList,
+               bool, bool, bool, std::unordered_map<unsigned, AcquiredList>, AcquiredList,
                std::unordered_map<unsigned, std::vector<ProxyFence>>>
         own;
 };
@@ -81,9 +84,11 @@ void HappensBefore::begin_block(const BlockStart& block) {
     acquired_by_thread_.clear();
     proxy_fences_.clear();
     if (!block_has_fences_) return;
-    block_has_fences_ = segment_has_fences_ = false;
+    block_has_fences_ = segment_has_fences_ = segment_has_wide_fences_ = false;
     fences_.fill(0);
+    wide_fences_.fill(0);
     last_fence_.fill(nullptr);
+    last_wide_fence_.fill(nullptr);
     segment_fences_ = nullptr;
 }
 
@@ -99,8 +104,9 @@ void HappensBefore::forget_warps() {
 void HappensBefore::barrier() {
     ++version_;
     if (std::exchange(segment_has_fences_, false)) {
-        segment_fences_ = std::make_shared<const SegmentFences>(
-            SegmentFences{segment_, fences_, std::move(segment_fences_)});
+        segment_fences_ = std::make_shared<const SegmentFences>(SegmentFences{
+            segment_, fences_, wide_fences_, std::exchange(segment_has_wide_fences_, false),
+            std::move(segment_fences_)});
     }
     const std::uint32_t earlier = std::exchange(segment_, ++last_segment_);
     if (blocks_.back().block_first != block_first_)
@@ -133,7 +139,7 @@ void HappensBefore::warp_sync(unsigned warp, std::uint32_t lanes) {
     for_each_bit(lanes, [&](unsigned lane) { acquired_by_thread_[warp * 32 + lane] = all; });
 }
 
-void HappensBefore::fence(unsigned rank) {
+void HappensBefore::fence(unsigned rank, bool of_block) {
     has_fences_ = block_has_fences_ = segment_has_fences_ = true;
     if (fences_[rank] < last_fence_count) ++fences_[rank];
     Fence fence{.segment = segment_, .count = fences_[rank], .acquired = acquired_by_block_};
@@ -143,11 +149,17 @@ void HappensBefore::fence(unsigned rank) {
     }
     add_acquired_by(rank, fence.acquired);
     last_fence_[rank] = std::make_shared<const Fence>(std::move(fence));
+    if (of_block) return;
+    last_wide_fence_[rank] = last_fence_[rank];
+    wide_fences_[rank] = fences_[rank];
+    segment_has_wide_fences_ = true;
 }
 
-void HappensBefore::fence_proxy(unsigned rank) {
-    fence(rank);
-    proxy_fences_[rank].push_back({access_of(rank), last_fence_[rank]});
+void HappensBefore::fence_proxy(unsigned rank, unsigned accesses) {
+    const std::shared_ptr<const Fence> before = last_fence_[rank];
+    fence(rank, true);
+    proxy_fences_[rank].push_back(
+        {access_of(rank), std::exchange(last_fence_[rank], before), accesses});
 }
 
 /// The write was its thread's own, and before it in program order.
@@ -157,11 +169,16 @@ bool HappensBefore::ProxyFence::follows(const Access& write) const {
             (write.fences < fence->count || fence->count == last_fence_count));
 }
 
-bool HappensBefore::is_proxy_fenced(const Access& write, unsigned rank) const {
+bool HappensBefore::is_proxy_fenced(const Access& write, unsigned rank, unsigned accesses) const {
+    const auto is_of_kind = [&](const ProxyFence& fence) {
+        return (fence.accesses & accesses) != 0;
+    };
     if (const auto own = proxy_fences_.find(write.rank); own != proxy_fences_.end()) {
         // The first that follows is the likeliest to be seen.
-        const auto first = std::ranges::partition_point(
-            own->second, [&](const ProxyFence& fence) { return !fence.follows(write); });
+        const auto first = std::find_if(
+            std::ranges::partition_point(
+                own->second, [&](const ProxyFence& fence) { return !fence.follows(write); }),
+            own->second.end(), is_of_kind);
         if (first != own->second.end() && is_ordered(first->at, rank)) return true;
     }
     for (const auto& [of, fences] : proxy_fences_) {
@@ -172,10 +189,11 @@ bool HappensBefore::is_proxy_fenced(const Access& write, unsigned rank) const {
                                .segment = fence.at.segment,
                                .rank = of,
                                .fence = fence.fence,
+                               .wide_fence = nullptr,
                                .of_block = nullptr,
                                .of_warp = nullptr};
-            if (is_ordered(fence.at, rank) &&
-                (seen.covers(write) || is_acquired(write, fence.fence->acquired)))
+            if (is_of_kind(fence) && is_ordered(fence.at, rank) &&
+                (seen.covers(write, false) || is_acquired(write, fence.fence->acquired)))
                 return true;
         }
     }
@@ -194,16 +212,29 @@ void HappensBefore::synchronise(std::uintptr_t address, unsigned rank, SyncAcces
     if (access.writes && block_has_fences_) release(address, rank);
 }
 
+void HappensBefore::release_once(std::uintptr_t address, unsigned rank) {
+    auto fences = std::tie(last_fence_[rank], last_wide_fence_[rank], wide_fences_[rank],
+                           segment_has_wide_fences_);
+    const std::tuple before(last_fence_[rank], last_wide_fence_[rank], wide_fences_[rank],
+                            segment_has_wide_fences_);
+    fence(rank, false);
+    release(address, rank);
+    fences = before;
+}
+
 void HappensBefore::release(std::uintptr_t address, unsigned rank) {
     Release release{.block_first = block_first_,
                     .segment = segment_,
                     .rank = rank,
                     .fence = last_fence_[rank],
+                    .wide_fence = last_wide_fence_[rank],
                     .of_block = segment_fences_,
                     .of_warp = nullptr};
     if ((warps_synchronised_ >> rank / 32 & 1u) != 0) {
-        WarpFences of_warp{.known = known_[rank / 32][rank % 32], .counts = {}};
-        std::copy_n(&fences_[std::size_t{rank / 32} * 32], 32, of_warp.counts.begin());
+        const std::size_t first = std::size_t{rank / 32} * 32;
+        WarpFences of_warp{.known = known_[rank / 32][rank % 32], .counts = {}, .wide_counts = {}};
+        std::copy_n(&fences_[first], 32, of_warp.counts.begin());
+        std::copy_n(&wide_fences_[first], 32, of_warp.wide_counts.begin());
         release.of_warp = std::make_shared<const WarpFences>(of_warp);
     }
     if (release.fence || release.of_block || release.of_warp) {
@@ -259,27 +290,28 @@ const HappensBefore::Block& HappensBefore::block_of(std::uint32_t segment) const
     return *(std::ranges::upper_bound(blocks_, segment, {}, &Block::first_segment) - 1);
 }
 
-bool HappensBefore::Release::covers(const Access& earlier) const {
+bool HappensBefore::Release::covers(const Access& earlier, bool to_others) const {
     const auto fenced = [&](unsigned count) {
         return earlier.fences < count || count == last_fence_count;
     };
     // A fence covers what its thread had done and seen by then.
-    if (fence) {
-        if (earlier.segment < fence->segment) return true;
-        if (earlier.segment == fence->segment) {
-            if (earlier.rank == rank && fenced(fence->count)) return true;
-            if (fence->has_known && earlier.rank / 32 == rank / 32 &&
-                earlier.clock <= fence->known[earlier.rank % 32])
+    if (const Fence* const last = (to_others ? wide_fence : fence).get()) {
+        if (earlier.segment < last->segment) return true;
+        if (earlier.segment == last->segment) {
+            if (earlier.rank == rank && fenced(last->count)) return true;
+            if (last->has_known && earlier.rank / 32 == rank / 32 &&
+                earlier.clock <= last->known[earlier.rank % 32])
                 return true;
         }
     }
     for (const SegmentFences* at = of_block.get(); at != nullptr; at = at->earlier.get()) {
-        if (earlier.segment < at->segment) return true;
-        if (earlier.segment == at->segment && fenced(at->counts[earlier.rank])) return true;
+        const auto& counts = to_others ? at->wide_counts : at->counts;
+        if (earlier.segment == at->segment && fenced(counts[earlier.rank])) return true;
+        if ((!to_others || at->has_wide) && earlier.segment < at->segment) return true;
     }
     return of_warp && earlier.segment == segment && earlier.rank / 32 == rank / 32 &&
            earlier.clock <= of_warp->known[earlier.rank % 32] &&
-           fenced(of_warp->counts[earlier.rank % 32]);
+           fenced((to_others ? of_warp->wide_counts : of_warp->counts)[earlier.rank % 32]);
 }
 
 bool HappensBefore::is_ordered_slowly(const Access& earlier, unsigned rank) const {
@@ -295,9 +327,9 @@ bool HappensBefore::is_ordered_slowly(const Access& earlier, unsigned rank) cons
 
 bool HappensBefore::is_acquired(const Access& earlier, const AcquiredList& acquired) const {
     const std::uint32_t block = block_of(earlier.segment).block_first;
-    if (is_covered(earlier, block, acquired)) return true;
+    if (is_covered(earlier, block, acquired, true)) return true;
     AcquiredList further;
-    return add_reach(further, acquired) ? is_covered(earlier, block, further)
+    return add_reach(further, acquired) ? is_covered(earlier, block, further, false)
                                         : is_acquired_by_any(earlier, acquired);
 }
 
@@ -319,11 +351,11 @@ bool HappensBefore::is_acquired_by_any(const Access& earlier, AcquiredList acqui
             }
         }
     }
-    return is_covered(earlier, block_of(earlier.segment).block_first, acquired);
+    return is_covered(earlier, block_of(earlier.segment).block_first, acquired, false);
 }
 
-bool HappensBefore::is_covered(const Access& earlier, std::uint32_t block,
-                               const AcquiredList& by) const {
+bool HappensBefore::is_covered(const Access& earlier, std::uint32_t block, const AcquiredList& by,
+                               bool directly) const {
     for (const Acquired& acquired : by) {
         const std::span releases(acquired.location->data(), acquired.count);
         // clang 14 can't read what std::ranges::equal_range returns.
@@ -334,7 +366,9 @@ bool HappensBefore::is_covered(const Access& earlier, std::uint32_t block,
         }
         // A thread's last release covers what its earlier ones do.
         while (end != first)
-            if ((--end)->block_first == block && end->covers(earlier)) return true;
+            if ((--end)->block_first == block &&
+                end->covers(earlier, directly && block != block_first_))
+                return true;
     }
     return false;
 }

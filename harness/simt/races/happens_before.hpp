@@ -37,14 +37,21 @@ class HappensBefore {
     void barrier();
     /// These lanes of a warp met at a __syncwarp.
     void warp_sync(unsigned warp, std::uint32_t lanes);
-    void fence(unsigned rank);
-    /// A fence between the thread's own accesses and those of the asynchronous proxy.
-    void fence_proxy(unsigned rank);
-    /// Whether such a fence came after a write of this block and before what this thread does next.
-    bool is_proxy_fenced(const Access& write, unsigned rank) const;
+    /// One `of_block` does not order what other blocks see.
+    void fence(unsigned rank, bool of_block);
+    /// A fence between the thread's own accesses and those of other proxies, of these kinds. It
+    /// lets other threads see nothing.
+    void fence_proxy(unsigned rank, unsigned accesses);
+    /// Whether such a fence, for one of these kinds, came after a write of this block and before
+    /// what this thread does next.
+    bool is_proxy_fenced(const Access& write, unsigned rank, unsigned accesses) const;
     struct SyncAccess {
         bool reads, writes;
     };
+    /// A release of all that the thread has done, which later ones do not go beyond.
+    void release_once(std::uintptr_t address, unsigned rank);
+    /// Nobody has acquired what was released there.
+    void forget_releases(std::uintptr_t address) { locations_.erase(address); }
     /// An atomic or volatile write releases the fences so far; a read acquires what was released.
     void synchronise(std::uintptr_t address, unsigned rank, SyncAccess access);
 
@@ -105,30 +112,33 @@ class HappensBefore {
     /// The fences that the threads of a block had passed when a segment ended.
     struct SegmentFences {
         std::uint32_t segment;
-        std::array<std::uint8_t, 1024> counts;
+        std::array<std::uint8_t, 1024> counts, wide_counts;
+        bool has_wide;  ///< in this segment
         std::shared_ptr<const SegmentFences> earlier;
     };
     /// The fences of a warp's other lanes before they met the releasing one.
     struct WarpFences {
         Known known;
-        std::array<std::uint8_t, 32> counts;
+        std::array<std::uint8_t, 32> counts, wide_counts;
     };
     /// An atomic or volatile write, and the fences that it lets others see.
     struct Release {
         std::uint32_t block_first, segment;
         unsigned rank;
-        std::shared_ptr<const Fence> fence;
+        std::shared_ptr<const Fence> fence, wide_fence;
         std::shared_ptr<const SegmentFences> of_block;
         std::shared_ptr<const WarpFences> of_warp;
         /// All that who acquires it and the location's earlier ones acquires by way of their
         /// fences; null: that is too much to keep.
         std::shared_ptr<const AcquiredList> reach;
 
-        bool covers(const Access& earlier) const;
+        /// To other blocks, wide fences alone do.
+        bool covers(const Access& earlier, bool to_others) const;
     };
     struct ProxyFence {
         Access at;
         std::shared_ptr<const Fence> fence;
+        unsigned accesses;
         bool follows(const Access& write) const;
     };
     struct Block {
@@ -141,7 +151,9 @@ class HappensBefore {
     bool is_acquired(const Access& earlier, const AcquiredList& acquired) const;
     /// The same by way of each release, of which there may be many.
     bool is_acquired_by_any(const Access& earlier, AcquiredList acquired) const;
-    bool is_covered(const Access& earlier, std::uint32_t block, const AcquiredList& by) const;
+    /// `directly`: by what the asking thread itself has acquired.
+    bool is_covered(const Access& earlier, std::uint32_t block, const AcquiredList& by,
+                    bool directly) const;
     void release(std::uintptr_t address, unsigned rank);
     const Block& block_of(std::uint32_t segment) const;
     static void add(AcquiredList& list, Acquired acquired);
@@ -165,12 +177,14 @@ class HappensBefore {
     bool has_clusters_ = false;           ///< blocks of the launch took turns
     std::array<std::uint16_t, 1024> clocks_{};
     std::array<std::uint8_t, 1024> fences_{};
+    std::array<std::uint8_t, 1024> wide_fences_{};   ///< `fences_` at the last that is not of_block
     std::uint32_t warps_synchronised_ = 0;           ///< since the segment began, a bit each
     std::array<std::array<Known, 32>, 32> known_{};  ///< by warp and lane
-    std::array<std::shared_ptr<const Fence>, 1024> last_fence_;
+    std::array<std::shared_ptr<const Fence>, 1024> last_fence_, last_wide_fence_;
     std::shared_ptr<const SegmentFences> segment_fences_;  ///< of the block's earlier segments
     /// In this launch, in this block, in this segment.
     bool has_fences_ = false, block_has_fences_ = false, segment_has_fences_ = false;
+    bool segment_has_wide_fences_ = false;
     std::unordered_map<std::uintptr_t, Location> locations_;
     std::unordered_map<unsigned, AcquiredList> acquired_by_thread_;
     AcquiredList acquired_by_block_;

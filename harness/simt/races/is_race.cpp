@@ -72,7 +72,8 @@ void Detector::check_cells(ShadowPage& page, const Request& request) {
     if (request.warp >= 0) now.rank = static_cast<unsigned>(request.warp) * warp_lanes & 1023u;
     for_each_cell(request.address, request.end(), [&](std::uintptr_t cell, unsigned bytes) {
         now.bytes = bytes & 0xfu;
-        const CellAccess access{page, cell, bytes, now, request.warp < 0 ? 1 : warp_lanes};
+        const CellAccess access{
+            page, cell, bytes, now, request.warp < 0 ? 1 : warp_lanes, request.is_of_map};
         if (request.writes) return write_cell(access);
         read_cell(access);
     });

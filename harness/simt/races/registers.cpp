@@ -41,36 +41,48 @@ void Detector::begin_product(const std::shared_ptr<const AsyncProduct>& product)
                              .operation = product->operation,
                              .warp = static_cast<int>(read.rank / warp_lanes)});
     check_registers(*product);
-    products_.push_back(product);
-    mark_registers(product->sums, sum_in_flight, true);
-    mark_registers(product->factors, factor_in_flight, true);
+    products_.push_back({product, (1u << AsyncProduct::warps) - 1});
+    for (unsigned warp = 0; warp < AsyncProduct::warps; ++warp) {
+        mark_registers(product->sums[warp], sum_in_flight, true);
+        mark_registers(product->factors[warp], factor_in_flight, true);
+    }
+}
+
+void Detector::release_registers(const AsyncProduct& product, unsigned warp) {
+    mark_registers(product.sums[warp], sum_in_flight, false);
+    mark_registers(product.factors[warp], factor_in_flight, false);
+    // What else is in flight there stays so.
+    for (const auto& [other, warps] : products_) {
+        if (other->first_rank != product.first_rank || (warps >> warp & 1u) == 0) continue;
+        mark_registers(other->sums[warp], sum_in_flight, true);
+        mark_registers(other->factors[warp], factor_in_flight, true);
+    }
 }
 
 void Detector::end_product(const std::shared_ptr<const AsyncProduct>& product) {
     // Those of an abandoned launch have been forgotten.
-    if (std::erase(products_, product) == 0) return;
-    mark_registers(product->sums, sum_in_flight, false);
-    mark_registers(product->factors, factor_in_flight, false);
-    // What else is in flight there stays so.
-    for (const auto& other : products_) {
-        if (other->first_rank != product->first_rank) continue;
-        mark_registers(other->sums, sum_in_flight, true);
-        mark_registers(other->factors, factor_in_flight, true);
-    }
+    if (std::erase_if(products_, [&](const auto& one) { return one.product == product; }) == 0)
+        return;
+    for (unsigned warp = 0; warp < AsyncProduct::warps; ++warp) release_registers(*product, warp);
 }
 
-void Detector::end_products(const std::vector<std::shared_ptr<const AsyncProduct>>& products) {
+void Detector::wait_for_products(const std::vector<std::shared_ptr<const AsyncProduct>>& products,
+                                 unsigned warp) {
     if (products.empty()) return;
     resolve_pending();
-    const unsigned seen = operations_.see_by(products[0]->first_rank, warpgroup_threads);
+    std::vector<unsigned> operations;
     for (const auto& product : products) {
-        operations_.complete(product->operation, seen);
-        end_product(product);
+        operations.push_back(product->operation);
+        for (auto& [in_flight, warps] : products_)
+            if (in_flight == product) warps &= ~(1u << warp);
+        release_registers(*product, warp);
     }
+    std::erase_if(products_, [](const auto& one) { return one.warps == 0; });
+    operations_.wait_for_products(operations, products[0]->first_rank + warp * warp_lanes);
 }
 
 void Detector::forget_products() {
-    while (!products_.empty()) end_product(std::shared_ptr(products_.back()));
+    while (!products_.empty()) end_product(std::shared_ptr(products_.back().product));
 }
 
 void Detector::check_registers(const AsyncProduct& product) {
@@ -84,18 +96,21 @@ void Detector::check_registers(const AsyncProduct& product) {
                    where();
         });
     }
-    for (const auto* places : {&product.sums, &product.factors})
-        for (const std::uintptr_t place : *places) {
-            const ShadowPage& page = shadow_.page_of(place);
-            if (page.register_writes.empty()) continue;
-            const RegisterWrite& write = page.register_writes[Shadow::cell_index(place)];
-            if (write.time < fenced_at || write.pc == 0) continue;
-            const std::string here = line_of(write.pc);
-            findings_.add({FindingKind::race, here, there}, [&] {
-                return "a register that is written at " + here + " is used by the product of " +
-                       there + ", with no wgmma.fence between them" + where();
-            });
-        }
+    const auto check = [&](std::uintptr_t place) {
+        const ShadowPage& page = shadow_.page_of(place);
+        if (page.register_writes.empty()) return;
+        const RegisterWrite& write = page.register_writes[Shadow::cell_index(place)];
+        if (write.time < fenced_at || write.pc == 0) return;
+        const std::string here = line_of(write.pc);
+        findings_.add({FindingKind::race, here, there}, [&] {
+            return "a register that is written at " + here + " is used by the product of " + there +
+                   ", with no wgmma.fence between them" + where();
+        });
+    };
+    for (unsigned warp = 0; warp < AsyncProduct::warps; ++warp) {
+        std::ranges::for_each(product.sums[warp], check);
+        std::ranges::for_each(product.factors[warp], check);
+    }
 }
 
 void Detector::access_registers(ShadowPage& page, const Request& request) {
@@ -111,20 +126,24 @@ void Detector::access_registers(ShadowPage& page, const Request& request) {
 }
 
 void Detector::report_register_in_flight(std::uintptr_t cell, const Request& request) {
-    const auto has = [&](const std::vector<std::uintptr_t>& places) {
-        return std::ranges::find(places, cell) != places.end();
+    const auto has = [&](const auto& of_warps) {
+        return std::ranges::any_of(of_warps, [&](const std::vector<std::uintptr_t>& places) {
+            return std::ranges::find(places, cell) != places.end();
+        });
     };
-    const auto product = std::ranges::find_if(
-        products_, [&](const auto& one) { return has(one->sums) || has(one->factors); });
-    if (product == products_.end()) return;
-    const bool is_sum = has((*product)->sums);
-    const std::string here = line_of(bits_of(request.pc)), there = line_of(bits_of((*product)->pc));
+    const auto found = std::ranges::find_if(products_, [&](const ProductInFlight& one) {
+        return has(one.product->sums) || has(one.product->factors);
+    });
+    if (found == products_.end()) return;
+    const AsyncProduct& product = *found->product;
+    const bool is_sum = has(product.sums);
+    const std::string here = line_of(bits_of(request.pc)), there = line_of(bits_of(product.pc));
     findings_.add({FindingKind::race, here, there}, [&] {
         return thread_text(unit::state.thread.rank) + (request.writes ? " writes" : " reads") +
                (is_sum ? " an accumulator's register at " : " a register of a factor at ") + here +
                ", while the product of " + there +
                (is_sum ? " may still write it" : " may still read it") +
-               ": its warpgroup has not waited for the product's group" + where();
+               ": its warp has not waited for the product's group" + where();
     });
 }
 

@@ -49,8 +49,10 @@ struct alignas(64) Cell {
     std::uint8_t written = 0;
     /// Threads (rank modulo 32) that wrote the present value, when several did.
     std::uint32_t same_value_writers = 0;
-    /// By cp.async, behind which no kernel fences the proxies.
-    bool is_written_by_cp_async = false;
+    static constexpr std::uint8_t by_cp_async = 1, is_acquired_map = 2;
+    /// Of the last write: whether it is of cp.async, behind which no kernel fences the proxies, or
+    /// of a tensor map that a fence of its proxy has acquired since.
+    std::uint8_t proxy_state = 0;
 };
 static_assert(sizeof(Access) == 16 && sizeof(Cell) == 64);
 

@@ -147,7 +147,7 @@ GRADVERIFY_ATOMICS(32, std::uint32_t)
 GRADVERIFY_ATOMICS(64, std::uint64_t)
 
 void __tsan_atomic_thread_fence(int) {
-    if (detecting != nullptr) detecting->fence();
+    if (detecting != nullptr) detecting->fence(false);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // libcu++'s atomics, as those of atomics.hpp: a plain access between calls of the executor. An
-// order that releases, or acquires, is a fence before, or after. Scopes are all the device's.
+// order that releases, or acquires, is a fence before, or after. Their scopes are the device's.
 #pragma once
 #pragma GCC system_header
 
@@ -24,8 +24,8 @@ using std::memory_order, std::memory_order_acq_rel, std::memory_order_acquire,
     std::memory_order_seq_cst;
 
 GRADVERIFY_SIMT_ACCESS void atomic_thread_fence(memory_order order,
-                                                thread_scope = thread_scope_system) {
-    if (order != memory_order_relaxed) __threadfence();
+                                                thread_scope scope = thread_scope_system) {
+    if (order != memory_order_relaxed) gradverify::simt::unit::fence(scope == thread_scope_block);
 }
 
 namespace gradverify_detail {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcu++'s functions for PTX of mbarriers and the asynchronous proxy. Orders and scopes are taken
-// and have no effect.
+// libcu++'s functions for PTX of mbarriers and the asynchronous proxy. Scopes are taken and have
+// no effect.
 #pragma once
 #pragma GCC system_header
 
@@ -51,7 +51,9 @@ template <dot_sem sem, dot_scope scope, dot_space space>
 GRADVERIFY_SIMT_ACCESS std::uint64_t mbarrier_arrive(sem_t<sem>, scope_t<scope>, space_t<space>,
                                                      std::uint64_t* at, std::uint32_t count = 1,
                                                      GRADVERIFY_SIMT_PLACE) {
-    return mbarrier_arrive(at, count, file, line);
+    return gradverify_detail::ptx::gradverify_simt_mbarrier_arrive(
+        at, count, 0, gradverify_detail::ptx::MbarrierArrival::plain, file, line,
+        sem != dot_sem::relaxed);
 }
 template <dot_sem sem, dot_scope scope, dot_space space>
 GRADVERIFY_SIMT_ACCESS std::uint64_t mbarrier_arrive_expect_tx(sem_t<sem>, scope_t<scope>,
@@ -59,7 +61,8 @@ GRADVERIFY_SIMT_ACCESS std::uint64_t mbarrier_arrive_expect_tx(sem_t<sem>, scope
                                                                std::uint32_t bytes,
                                                                GRADVERIFY_SIMT_PLACE) {
     return gradverify_detail::ptx::gradverify_simt_mbarrier_arrive(
-        at, 1, bytes, gradverify_detail::ptx::MbarrierArrival::plain, file, line);
+        at, 1, bytes, gradverify_detail::ptx::MbarrierArrival::plain, file, line,
+        sem != dot_sem::relaxed);
 }
 GRADVERIFY_SIMT_ACCESS std::uint64_t mbarrier_arrive_no_complete(std::uint64_t* at,
                                                                  std::uint32_t count,
@@ -82,7 +85,7 @@ GRADVERIFY_SIMT_ACCESS void mbarrier_expect_tx(sem_t<sem>, scope_t<scope>, space
     template <dot_sem sem, dot_scope scope>                                                      \
     GRADVERIFY_SIMT_ACCESS bool NAME(sem_t<sem>, scope_t<scope>, std::uint64_t* at,              \
                                      const T& phase, GRADVERIFY_SIMT_PLACE) {                    \
-        return gradverify_detail::ptx::CALL(at, phase, file, line);                              \
+        return gradverify_detail::ptx::CALL(at, phase, file, line, sem != dot_sem::relaxed);     \
     }
 GRADVERIFY_SIMT_WAIT(mbarrier_test_wait, std::uint64_t, gradverify_simt_mbarrier_wait_state)
 GRADVERIFY_SIMT_WAIT(mbarrier_try_wait, std::uint64_t, gradverify_simt_mbarrier_wait_state)
@@ -151,12 +154,13 @@ GRADVERIFY_SIMT_ACCESS void cp_async_bulk_tensor(space_global_t, space_shared_t,
 GRADVERIFY_SIMT_ACCESS void fence_proxy_async() { gradverify_detail::ptx::fence_proxy_async(); }
 template <dot_space space>
 GRADVERIFY_SIMT_ACCESS void fence_proxy_async(space_t<space>) {
-    gradverify_detail::ptx::fence_proxy_async();
+    using namespace gradverify_detail::ptx;
+    fence_proxy<space == dot_space::global ? async_global : async_shared>();
 }
 inline void fence_mbarrier_init(sem_release_t, scope_cluster_t) { __threadfence(); }
 template <dot_sem sem, dot_scope scope>
 void fence(sem_t<sem>, scope_t<scope>) {
-    __threadfence();
+    gradverify::simt::unit::fence(scope == dot_scope::cta);
 }
 
 }  // namespace cuda::ptx

@@ -171,7 +171,8 @@ void gradverify_simt_launch(const LaunchConfig& config, const char* kernel, Entr
 void gradverify_simt_shared_is_placed(const void* address, std::size_t bytes,
                                       std::size_t element_bytes, const char* function);
 void gradverify_simt_arrive(const char* file, int line);
-void gradverify_simt_fence();
+/// `of_block`: other blocks are not ordered by it.
+void gradverify_simt_fence(bool of_block);
 /// `of_block`: other blocks need not see it as one.
 void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, const void* pc,
                             bool of_block);
@@ -182,7 +183,7 @@ void* gradverify_simt_place_left_local(std::size_t bytes);
 void gradverify_simt_barrier(const char* file, int line);
 int gradverify_simt_barrier_vote(BarrierVote vote, int predicate, const char* file, int line);
 void gradverify_simt_grid_barrier(const char* file, int line);
-void gradverify_simt_cluster_arrive(const char* file, int line);
+void gradverify_simt_cluster_arrive(const char* file, int line, bool releases = true);
 void gradverify_simt_cluster_wait(const char* file, int line);
 void gradverify_simt_begin_in_clusters(dim3 cluster);
 /// One lane's part; its result is then in `state.warp_results`. `source_lane` is a shuffle's.

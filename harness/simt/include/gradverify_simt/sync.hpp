@@ -79,12 +79,14 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, GRADVERIFY_SIMT_PLACE) {
 }
 
 // Threads interleave only at calls of the executor, so a fence has to stop the compiler alone.
-inline void __threadfence() {
+namespace gradverify::simt::unit {
+inline void fence(bool of_block) {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if constexpr (gradverify::simt::unit::is_checked)
-        gradverify::simt::unit::gradverify_simt_fence();
+    if constexpr (is_checked) gradverify_simt_fence(of_block);
 }
-inline void __threadfence_block() { __threadfence(); }
+}  // namespace gradverify::simt::unit
+inline void __threadfence() { gradverify::simt::unit::fence(false); }
+inline void __threadfence_block() { gradverify::simt::unit::fence(true); }
 inline void __threadfence_system() { __threadfence(); }
 
 template <class T>

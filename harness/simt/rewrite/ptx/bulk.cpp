@@ -80,21 +80,27 @@ std::optional<std::string> copy(const PtxStatement& statement) {
     return bulk(statement, modifiers, reduces);
 }
 
-/// fence.proxy.async orders a thread's own accesses before the asynchronous proxy's.
+/// fence.proxy.async{.space} orders a thread's own accesses before the asynchronous proxy's;
+/// fence.proxy.tensormap::generic.release.scope, and .acquire.scope [map], 128.
 std::optional<std::string> fence_proxy(const PtxStatement& statement) {
     PtxModifiers modifiers(statement);
     if (!modifiers.take("proxy")) return std::nullopt;
     const std::string proxy = modifiers.take_any(
         "async async.global async::global async.shared::cta tensormap::generic alias");
     if (proxy == "async") {
-        modifiers.take_any("global shared::cta shared::cluster");
+        const std::string space = modifiers.take_any("global shared::cta shared::cluster");
         modifiers.end();
-        return "gvp::fence_proxy_async();";
+        if (space.empty()) return "gvp::fence_proxy_async();";
+        return std::string("gvp::fence_proxy<gvp::async_") +
+               (space == "global" ? "global>();" : "shared>();");
     }
-    modifiers.take_any(memory_orders);
+    const std::string order = modifiers.take_any(memory_orders);
     modifiers.take_any(memory_scopes);
     modifiers.end();
     require(statement, !proxy.empty());
+    if (proxy == "tensormap::generic" && order == "acquire")
+        return "gvp::fence_tensor_map_acquire(" + address_of(statement, 0) + ");";
+    if (proxy == "tensormap::generic") return "gvp::fence_tensor_maps_release();";
     return "gvp::fence_();";
 }
 

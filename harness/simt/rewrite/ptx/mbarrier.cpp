@@ -8,18 +8,23 @@ namespace gradverify::simt::rewrite {
 namespace {
 
 /// `.sem.scope{.space}` in any order.
-std::string mbarrier_space(PtxModifiers& modifiers) {
-    modifiers.take_any(memory_orders);
+std::string mbarrier_space(PtxModifiers& modifiers, bool& is_relaxed) {
+    is_relaxed = modifiers.take_any(memory_orders) == "relaxed";
     modifiers.take_any(memory_scopes);
     return modifiers.take_any(shared_spaces).empty() ? "<gvp::Space::generic"
                                                      : "<gvp::Space::shared";
+}
+std::string mbarrier_space(PtxModifiers& modifiers) {
+    bool ignored = false;
+    return mbarrier_space(modifiers, ignored);
 }
 
 /// mbarrier.arrive{.expect_tx}{.noComplete} state, [addr]{, count or bytes}.
 std::string mbarrier_arrive(const PtxStatement& statement, PtxModifiers& modifiers, bool drops) {
     const bool expects = modifiers.take("expect_tx");
     const bool completes = !modifiers.take("noComplete");
-    const std::string space = mbarrier_space(modifiers);
+    bool is_relaxed = false;
+    const std::string space = mbarrier_space(modifiers, is_relaxed);
     require(statement, modifiers.take("b64"));
     modifiers.end();
     // A remote mbarrier gives no state.
@@ -31,21 +36,23 @@ std::string mbarrier_arrive(const PtxStatement& statement, PtxModifiers& modifie
     const std::string kind =
         drops ? (completes ? "drop" : "drop_no_complete") : (completes ? "plain" : "no_complete");
     return (at == 0 ? "" : assignment_to(statement, 0)) + "gvp::mbarrier_arrive" + space +
-           ", gvp::MbarrierArrival::" + kind + ">(" + address_of(statement, at) + ", " +
-           (expects ? "1u, " + number : number + ", 0u") + ");";
+           ", gvp::MbarrierArrival::" + kind + (is_relaxed ? ", false>(" : ">(") +
+           address_of(statement, at) + ", " + (expects ? "1u, " + number : number + ", 0u") + ");";
 }
 
 /// mbarrier.test_wait{.parity} p, [addr], state or parity; try_wait may have a time, too.
 std::string mbarrier_wait(const PtxStatement& statement, PtxModifiers& modifiers, bool tries) {
     const bool has_parity = modifiers.take("parity");
-    const std::string space = mbarrier_space(modifiers);
+    bool is_relaxed = false;
+    const std::string space = mbarrier_space(modifiers, is_relaxed);
     require(statement, modifiers.take("b64"));
     modifiers.end();
     const std::size_t count = statement.operands.size();
     require(statement, count == 3 || (count == 4 && tries));
     return assignment_to(statement, 0) +
-           (has_parity ? "gvp::mbarrier_wait_parity" : "gvp::mbarrier_wait_state") + space + ">(" +
-           address_of(statement, 1) + ", " + value_of(statement, 2) + ");";
+           (has_parity ? "gvp::mbarrier_wait_parity" : "gvp::mbarrier_wait_state") + space +
+           (is_relaxed ? ", false>(" : ">(") + address_of(statement, 1) + ", " +
+           value_of(statement, 2) + ");";
 }
 
 std::string mbarrier(const PtxStatement& statement) {

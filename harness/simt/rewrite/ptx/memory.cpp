@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads, stores, atomics and fences of PTX (PTX ISA, 9.7.9 and 9.7.13). Cache operators
 // and eviction cache_hints are taken and have no effect, as the CPU device has one memory; of
-// scopes an atomic operation alone keeps that of the block, for the race detector.
+// scopes that of the block is kept, for the race detector.
 #include <string>
 
 #include "harness/simt/rewrite/ptx/memory.hpp"
@@ -30,6 +30,10 @@ std::string joined(const std::vector<std::string>& parts) {
     return text;
 }
 
+std::string fence_of(const MemoryModifiers& memory) {
+    return memory.is_of_block ? "gvp::fence_of_block(); " : "gvp::fence_(); ";
+}
+
 void require_operands(const PtxStatement& statement, const MemoryModifiers& memory,
                       std::size_t count) {
     if (memory.type.empty() || statement.operands.size() != count + (memory.has_policy ? 1 : 0))
@@ -42,7 +46,7 @@ std::string load(const PtxStatement& statement) {
     modifiers.end();
     require_operands(statement, memory, 2);
     const std::string from = arguments_of(memory) + address_of(statement, 1);
-    const std::string fence = memory.acquires ? " gvp::fence_();" : "";
+    const std::string fence = memory.acquires ? " " + fence_of(memory) : "";
     if (memory.width.empty()) return assignment_to(statement, 0) + "gvp::ld_" + from + ");" + fence;
     std::string parts, sinks;
     const PtxOperand& to = statement.operands[0];
@@ -64,7 +68,7 @@ std::string store(const PtxStatement& statement) {
     require_operands(statement, memory, 2);
     const std::vector<std::string> parts = parts_of(statement, 1);
     if (parts.size() != width_of(memory.width)) unserved(statement);
-    return (memory.releases ? "gvp::fence_(); " : "") + std::string("gvp::st_") +
+    return (memory.releases ? fence_of(memory) : "") + std::string("gvp::st_") +
            arguments_of(memory) + address_of(statement, 0) + joined(parts) + ");";
 }
 
@@ -86,7 +90,7 @@ std::string atomic(const PtxStatement& statement) {
     const std::string call = "gvp::atom_" + operation + "<gvp::" + memory.type + ", " +
                              memory.space + (memory.is_of_block ? ", true>(" : ">(") +
                              address_of(statement, address);
-    const std::string fence = memory.releases ? "gvp::fence_(); " : "";
+    const std::string fence = memory.releases ? fence_of(memory) : "";
     if (parts.size() == 1)
         return fence + (has_result ? assignment_to(statement, 0) : "") + call + ", " + parts[0] +
                (is_cas ? ", " + value_of(statement, address + 2) : "") + ");";
@@ -108,9 +112,10 @@ std::string fence(const PtxStatement& statement) {
     modifiers.take("mbarrier_init");
     modifiers.take_any("sc acq_rel acquire release");
     modifiers.take_any("sync_restrict::shared::cta sync_restrict::shared::cluster");
-    modifiers.take_any("cta cluster gpu sys gl");
+    MemoryModifiers memory;
+    memory.is_of_block = modifiers.take_any("cta cluster gpu sys gl") == "cta";
     modifiers.end();
-    return "gvp::fence_();";
+    return fence_of(memory);
 }
 
 /// cvta.shared.u64 a generic address, cvta.to.shared.u64 one within the space.

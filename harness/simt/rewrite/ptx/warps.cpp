@@ -111,11 +111,12 @@ std::string cluster_barrier(const PtxStatement& statement) {
     PtxModifiers modifiers(statement);
     modifiers.take("cluster");
     const std::string mode = modifiers.take_any("arrive wait");
-    modifiers.take_any(mode == "arrive" ? "release relaxed" : "acquire");
+    const bool is_relaxed =
+        modifiers.take_any(mode == "arrive" ? "release relaxed" : "acquire") == "relaxed";
     modifiers.take("aligned");
     modifiers.end();
     require(statement, !mode.empty() && statement.operands.empty());
-    return "gvp::cluster_" + mode + "();";
+    return "gvp::cluster_" + mode + (is_relaxed ? "_relaxed();" : "();");
 }
 
 }  // namespace

@@ -28,8 +28,9 @@ namespace {
 /// "kernels_wrong.cu:12" and so on: the lines that are marked with the launcher's name.
 std::vector<std::string> lines_of(const std::string& launcher) {
     std::vector<std::string> found;
-    for (const std::string name : {"kernels_wrong.cu", "kernels_wrong_async.cu",
-                                   "kernels_wrong_clusters.cu", "kernels_wrong_warpgroups.cu"}) {
+    for (const std::string name :
+         {"kernels_wrong.cu", "kernels_wrong_async.cu", "kernels_wrong_clusters.cu",
+          "kernels_wrong_waits.cu", "kernels_wrong_warpgroups.cu"}) {
         std::ifstream file(GRADVERIFY_SIMT_TEST_FOLDER "/" + name);
         int number = 0;
         for (std::string line; std::getline(file, line);) {
@@ -121,6 +122,31 @@ const WrongKernel wrong_kernels[] = {
     {"store_not_waited_for", race, {"stage[", "the copy has not been waited for"}},
     {"store_read_back", race, {"data[", "the copy has not been waited for"}},
     {"store_outlives_block", race, {"when its block has ended"}},
+    {"wgmma_wait_for_barrier", race, {"late", "no barrier"}},
+    {"wgmma_waited_for_by_another_warp",
+     race,
+     {"reads an accumulator's register", "its warp has not waited"}},
+    {"map_rewritten_in_flight",
+     race,
+     {"writes it", "asynchronous copy reads it", "the copy has not been waited for"}},
+    {"map_not_released", race, {"reads a tensor map", "fence.proxy.tensormap"}},
+    {"map_not_acquired", race, {"reads a tensor map", "fence.proxy.tensormap"}},
+    {"map_acquired_by_another", race, {"reads a tensor map", "fence.proxy.tensormap"}},
+    {"map_fenced_for_async", race, {"reads a tensor map", "fence.proxy.tensormap"}},
+    {"map_copied_without_syncwarp", race, {"own", "neither __syncwarp() nor a barrier"}},
+    {"store_fenced_for_another_space", race, {"stage[", "no fence.proxy.async"}},
+    {"passed_behind_a_proxy_fence", race, {"value"}},
+    {"copies_arrived_without_wait", race, {"stage[", "the copy has not been waited for"}},
+    {"own_copy_arrived_without_wait", race, {"stage[", "the copy has not been waited for"}},
+    {"copy_source_overwritten", race, {"data[", "may still read it"}},
+    {"mbarrier_arrived_relaxed", race, {"value"}},
+    {"mbarrier_waited_relaxed", race, {"value"}},
+    {"cluster_arrived_relaxed", race, {"own[", "no barrier of the cluster"}},
+    {"cluster_stored_behind_arrival", race, {"own"}},
+    {"fence_of_block_between_blocks", race, {"data[", "nothing orders these blocks"}},
+    {"fence_of_cta_scope_between_blocks", race, {"data[", "nothing orders these blocks"}},
+    {"named_barrier_between_blocks", race, {"data[", "nothing orders these blocks"}},
+    {"named_barrier_of_next_use", race, {"value"}},
 };
 
 void check_finds(const WrongKernel& wrong) {
@@ -152,6 +178,49 @@ TEST_CASE("the line of a launch is told from the current folder, as that of an a
 TEST_CASE("each error is found with its source lines, in every order of threads") {
     for (const WrongKernel& wrong : wrong_kernels)
         simt_test::in_every_order([&] { check_finds(wrong); });
+}
+
+TEST_CASE("nothing is found where a wait orders what its kernel takes it to order") {
+    int count = 0;
+    for (const auto& [launcher, _] : simt_test::launchers()) {
+        if (!launcher.starts_with("cpu-checked/right_")) continue;
+        ++count;
+        simt_test::in_every_order([&] {
+            CAPTURE(launcher);
+            take_findings();
+            run_on("cpu-checked", launcher.substr(12), 128);
+            CHECK(take_error() == "");
+            for (const Finding& finding : take_findings()) FAIL_CHECK(finding.text);
+        });
+    }
+    CHECK(count == 23);
+}
+
+TEST_CASE("a wait for products holds one warp: it is no barrier of the warpgroup") {
+    bool is_early = false;
+    simt_test::in_every_order([&] {
+        is_early |= run_on("cpu", "wgmma_wait_for_barrier")[0] != 17.0f;
+        CHECK(run_on("cpu", "right_wgmma_wait_for_barrier")[0] == 17.0f);
+        CHECK(run_on("cpu", "right_wgmma_waited_for_by_another_warp", 128)[127] == 16.0f);
+    });
+    CHECK(is_early);
+}
+
+TEST_CASE("a wait that not all warps of a warpgroup execute is an error") {
+    for (const std::string variant : {"cpu", "cpu-checked"}) {
+        run_on(variant, "wgmma_wait_of_one_warp");
+        simt_test::check_contains(take_error(),
+                                  {lines_of("wgmma_wait_of_one_warp")[0], "not all four warps"});
+    }
+    take_findings();
+}
+
+TEST_CASE("threads that meet at a barrier by number with different counts are an error") {
+    simt_test::in_every_order([&] {
+        run_on("cpu", "named_barrier_of_two_counts");
+        simt_test::check_contains(take_error(),
+                                  {"kernels_wrong_waits.cu", "different numbers of threads"});
+    });
 }
 
 TEST_CASE("nothing is found in products of a warpgroup that lack nothing") {

@@ -23,7 +23,8 @@ void gradverify_simt_reduce_bulk(void* to, const void* from, std::uint32_t bytes
                                  int line);
 void gradverify_simt_bulk_commit();
 void gradverify_simt_bulk_wait(std::uint32_t groups, bool reads_only);
-void gradverify_simt_fence_proxy();
+/// Orders the thread's own accesses before later ones of these kinds, a bit each.
+void gradverify_simt_fence_proxy(unsigned accesses);
 }
 
 /// 9.7.9.25.4.1 cp.async.bulk to shared memory, of several blocks too, and from it.
@@ -63,10 +64,14 @@ inline void cp_async_bulk_wait(std::uint32_t groups, bool reads_only) {
     gradverify_simt_bulk_wait(groups, reads_only);
 }
 
-/// 9.7.13.4 fence.proxy.async.
-GRADVERIFY_SIMT_ACCESS void fence_proxy_async() {
+/// What a fence of proxies orders: the asynchronous proxy's accesses of a space, or of tensor maps.
+enum ProxyAccesses : unsigned { async_shared = 1, async_global = 2, tensor_maps = 4 };
+/// 9.7.13.4 fence.proxy.async, and fence.proxy.tensormap::generic.release.
+template <unsigned accesses = async_shared | async_global>
+GRADVERIFY_SIMT_ACCESS void fence_proxy() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if constexpr (unit::is_checked) gradverify_simt_fence_proxy();
+    if constexpr (unit::is_checked) gradverify_simt_fence_proxy(accesses);
 }
+GRADVERIFY_SIMT_ACCESS void fence_proxy_async() { fence_proxy(); }
 
 }  // namespace gradverify::simt::ptx

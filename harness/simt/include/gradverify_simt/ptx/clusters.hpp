@@ -9,9 +9,12 @@
 
 namespace gradverify::simt::ptx {
 
-/// barrier.cluster; .relaxed is taken for .release.
+/// barrier.cluster.
 inline void cluster_arrive(GRADVERIFY_SIMT_PLACE) {
     unit::gradverify_simt_cluster_arrive(file, line);
+}
+inline void cluster_arrive_relaxed(GRADVERIFY_SIMT_PLACE) {
+    unit::gradverify_simt_cluster_arrive(file, line, false);
 }
 inline void cluster_wait(GRADVERIFY_SIMT_PLACE) { unit::gradverify_simt_cluster_wait(file, line); }
 

@@ -19,10 +19,11 @@ void gradverify_simt_mbarrier_complete(void* mbarrier, std::uint32_t bytes, cons
                                        int line);
 std::uint64_t gradverify_simt_mbarrier_arrive(void* mbarrier, std::uint32_t count,
                                               std::uint32_t expected_bytes, MbarrierArrival kind,
-                                              const char* file, int line);
-bool gradverify_simt_mbarrier_wait(void* mbarrier, bool phase, const char* file, int line);
+                                              const char* file, int line, bool releases = true);
+bool gradverify_simt_mbarrier_wait(void* mbarrier, bool phase, const char* file, int line,
+                                   bool acquires = true);
 bool gradverify_simt_mbarrier_wait_state(void* mbarrier, std::uint64_t state, const char* file,
-                                         int line);
+                                         int line, bool acquires = true);
 std::uint32_t gradverify_simt_mbarrier_pending(std::uint64_t state);
 void gradverify_simt_mbarrier_arrive_copies(void* mbarrier, bool increments, const char* file,
                                             int line);
@@ -55,25 +56,25 @@ GRADVERIFY_SIMT_ACCESS void mbarrier_complete_tx(std::uint64_t at, std::uint32_t
     gradverify_simt_mbarrier_complete(mbarrier_at<space>(at, file, line), bytes, file, line);
 }
 /// 9.7.13.15.13 mbarrier.arrive and 9.7.13.15.14 mbarrier.arrive_drop.
-template <Space space, MbarrierArrival kind>
+template <Space space, MbarrierArrival kind, bool releases = true>
 GRADVERIFY_SIMT_ACCESS std::uint64_t mbarrier_arrive(std::uint64_t at, std::uint32_t count,
                                                      std::uint32_t expected_bytes,
                                                      GRADVERIFY_SIMT_PLACE) {
     return gradverify_simt_mbarrier_arrive(mbarrier_at<space>(at, file, line), count,
-                                           expected_bytes, kind, file, line);
+                                           expected_bytes, kind, file, line, releases);
 }
 /// 9.7.13.15.16 mbarrier.test_wait and mbarrier.try_wait, by parity and by an arrival's state.
-template <Space space>
+template <Space space, bool acquires = true>
 GRADVERIFY_SIMT_ACCESS bool mbarrier_wait_parity(std::uint64_t at, std::uint32_t parity,
                                                  GRADVERIFY_SIMT_PLACE) {
     return gradverify_simt_mbarrier_wait(mbarrier_at<space>(at, file, line), (parity & 1u) != 0,
-                                         file, line);
+                                         file, line, acquires);
 }
-template <Space space>
+template <Space space, bool acquires = true>
 GRADVERIFY_SIMT_ACCESS bool mbarrier_wait_state(std::uint64_t at, std::uint64_t state,
                                                 GRADVERIFY_SIMT_PLACE) {
     return gradverify_simt_mbarrier_wait_state(mbarrier_at<space>(at, file, line), state, file,
-                                               line);
+                                               line, acquires);
 }
 /// 9.7.13.15.17 mbarrier.pending_count.
 inline std::uint32_t mbarrier_pending_count(std::uint64_t state) {

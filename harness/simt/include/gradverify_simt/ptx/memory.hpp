@@ -108,6 +108,7 @@ GRADVERIFY_SIMT_ACCESS void st_(Address address, Parts... parts) {
 
 /// 9.7.13.4 membar and fence; the order of proxies is of asynchronous copies.
 GRADVERIFY_SIMT_ACCESS void fence_() { __threadfence(); }
+GRADVERIFY_SIMT_ACCESS void fence_of_block() { __threadfence_block(); }
 
 /// 9.7.13.5 atom and 9.7.13.6 red.
 template <class T, Space space, bool of_block, class Next>

@@ -30,6 +30,7 @@ enum class TensorMapField {
 };
 
 extern "C" {
+void gradverify_simt_acquire_tensor_map(const void* map);
 void gradverify_simt_tensor_map_replace(void* map, TensorMapField field, std::uint32_t index,
                                         std::uint64_t value, const char* file, int line);
 /// To the blocks of the cluster whose bits are set; without any, where the address says.
@@ -43,6 +44,17 @@ void gradverify_simt_tensor_reduce(const void* map, const Coordinates& coordinat
                                    int line);
 }
 
+/// 9.7.13.4 fence.proxy.tensormap::generic, which is also a fence of its scope.
+GRADVERIFY_SIMT_ACCESS void fence_tensor_maps_release() {
+    fence_();
+    fence_proxy<tensor_maps>();
+}
+GRADVERIFY_SIMT_ACCESS void fence_tensor_map_acquire(std::uint64_t map, GRADVERIFY_SIMT_PLACE) {
+    fence_();
+    const void* const at = memory_at<const void, Space::generic>(map, 128, file, line);
+    if constexpr (unit::is_checked) gradverify_simt_acquire_tensor_map(at);
+}
+
 /// 9.7.9.27.1.5 tensormap.replace; `index` is a dimension's.
 template <Space space>
 GRADVERIFY_SIMT_ACCESS void tensormap_replace(std::uint64_t map, TensorMapField field,
@@ -51,14 +63,17 @@ GRADVERIFY_SIMT_ACCESS void tensormap_replace(std::uint64_t map, TensorMapField 
     gradverify_simt_tensor_map_replace(memory_at<void, space>(map, 64, file, line), field, index,
                                        value, file, line);
 }
-/// 9.7.13.16.2 tensormap.cp_fenceproxy, by one thread of the warp.
+/// 9.7.13.16.2 tensormap.cp_fenceproxy, by one thread of the warp. What other lanes wrote before is
+/// not ordered by it.
 GRADVERIFY_SIMT_ACCESS void tensormap_copy(std::uint64_t to, std::uint64_t from,
                                            std::uint32_t bytes, GRADVERIFY_SIMT_PLACE) {
-    __syncwarp(0xffffffffu, file, line);
+    __any_sync(0xffffffffu, 1, file, line);
     auto* const words = memory_at<std::uint32_t, Space::generic>(to, 64, file, line);
     const auto* const source = memory_at<const std::uint32_t, Space::shared>(from, 64, file, line);
-    if (unit::state.thread.rank % 32 == 0)
+    if (unit::state.thread.rank % 32 == 0) {
         for (std::uint32_t i = 0; i < bytes / 4; ++i) words[i] = source[i];
+        fence_tensor_maps_release();
+    }
     __syncwarp(0xffffffffu, file, line);
 }
 
