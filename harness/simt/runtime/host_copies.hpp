@@ -45,12 +45,12 @@ class HostCopies {
         if (is_device_ && !copies_.empty()) see_as_host();
         is_device_ = false;
     }
-    /// The host waited for these pieces of work.
+    /// The host has waited for these, or their memory goes.
     template <class IsDone>
     void complete(IsDone is_done) {
         check_sources();
         std::erase_if(copies_, [&](const Copy& copy) {
-            if (!is_done(copy.piece)) return false;
+            if (!is_done(copy)) return false;
             if (copy.is_to_host) std::ranges::copy(copy.bytes, copy.host);
             return true;
         });

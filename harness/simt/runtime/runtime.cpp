@@ -161,10 +161,9 @@ cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
     pin(pointer, bytes);
     return cudaSuccess;
 }
-// CUDA's runtime waits for the device here, too.
 cudaError_t cudaHostUnregister(void* pointer) {
-    Streams::of_this_thread().wait_for_device();
     unpin(pointer);
+    Streams::of_this_thread().forget_unpinned();
     return cudaSuccess;
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {

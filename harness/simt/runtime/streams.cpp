@@ -179,8 +179,14 @@ void Streams::run_host_function(cudaHostFn_t function, void* data) {
     end_work();
 }
 
+void Streams::forget_unpinned() {
+    host_copies_.complete([](const HostCopies::Copy& copy) { return !is_pinned(copy.host); });
+}
+
 void Streams::host_has_waited() {
-    host_copies_.complete([this](Piece piece) { return host_[piece.stream] >= piece.number; });
+    host_copies_.complete([this](const HostCopies::Copy& copy) {
+        return host_[copy.piece.stream] >= copy.piece.number;
+    });
 }
 
 void Streams::wait_for(cudaStream_t stream) {
@@ -236,7 +242,7 @@ std::string Streams::print(std::size_t stream, const WorkName& name) const {
 
 std::string Streams::why_unordered(bool given_alone) {
     // The caller waits for the device.
-    host_copies_.complete([](Piece) { return true; });
+    host_copies_.complete([](const HostCopies::Copy&) { return true; });
     if (std::string changed = host_copies_.take_changed(); !changed.empty()) return changed;
     const Work* not_by_given = first_unordered(given_, &Work::after_given);
     if (!not_by_given) return "";

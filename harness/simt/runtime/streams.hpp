@@ -82,6 +82,8 @@ class Streams {
     void allocate(cudaStream_t stream, const void* begin, std::size_t bytes);
     /// The last piece copies to or from pinned memory, and the host does not wait for it.
     void copy_beside_host(void* to, const void* from, std::size_t bytes);
+    /// Copies to and from memory that is no longer pinned are done.
+    void forget_unpinned();
     /// On the host, in the order of a stream.
     void run_host_function(cudaHostFn_t function, void* data);
     void wait_for(cudaStream_t stream);
