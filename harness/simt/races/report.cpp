@@ -71,7 +71,8 @@ void Detector::report_deferred_races() {
 std::string Detector::race_text(const Conflict& conflict, const std::string& here,
                                 const std::string& there) const {
     const Access &earlier = conflict.earlier, &now = conflict.now;
-    if (works_.is_beside(earlier) && conflict.kind == MemoryKind::global) return works_text(conflict);
+    if (works_.is_beside(earlier) && conflict.kind == MemoryKind::global)
+        return works_text(conflict);
     const bool between_blocks = !happens_before_.is_of_running_block(earlier);
     const bool in_cluster = between_blocks && earlier.segment >= happens_before_.cluster_first();
     const unsigned both = earlier.bytes & now.bytes;

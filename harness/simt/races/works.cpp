@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies are not watched: what they touch is compared as ranges with each other, and with cells once
-// a launch comes that nothing orders with them. A call on one stream compares nothing.
+// Copies are not watched: what they touch is compared as ranges with each other, and with cells
+// once a launch comes that nothing orders with them. A call on one stream compares nothing.
 #include "harness/simt/races/works.hpp"
 
 #include <algorithm>
@@ -52,8 +52,8 @@ void Works::begin_launch() {
     resume_launch();
     const LoggedWork& now = streams_.log().back();
     if (now.follows_all) return;
-    const auto first =
-        std::ranges::find_if(streams_.log(), [&](const LoggedWork& work) { return !now.is_after(work); });
+    const auto first = std::ranges::find_if(
+        streams_.log(), [&](const LoggedWork& work) { return !now.is_after(work); });
     first_unordered_ = segments_[static_cast<std::size_t>(first - streams_.log().begin())];
     segments_unordered_ = order_.launch_first() - first_unordered_;
     for (const LoggedTouch& touch : touches_)

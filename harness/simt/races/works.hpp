@@ -37,7 +37,8 @@ class Works {
     bool may_be_beside(const Access& earlier) const {
         return earlier.segment - first_unordered_ < segments_unordered_;
     }
-    /// Whether an access of an earlier launch, or of a copy, may be at the same time as this launch.
+    /// Whether an access of an earlier launch, or of a copy, may be at the same time as this
+    /// launch.
     bool is_beside(const Access& earlier) const {
         return may_be_beside(earlier) && !streams_.log().back().is_after(log_of(earlier.segment));
     }

@@ -65,10 +65,10 @@ void on_streams(const simt_test::Call& call, void (*steps)(const Streams&), bool
 
 }  // namespace
 
-#define TWINS(NAME)                                                        \
-    static void NAME##_steps(const Streams& s);                            \
-    LAUNCHER(NAME) { on_streams(call, &NAME##_steps, false); }             \
-    LAUNCHER(NAME##_in_order) { on_streams(call, &NAME##_steps, true); }   \
+#define TWINS(NAME)                                                      \
+    static void NAME##_steps(const Streams& s);                          \
+    LAUNCHER(NAME) { on_streams(call, &NAME##_steps, false); }           \
+    LAUNCHER(NAME##_in_order) { on_streams(call, &NAME##_steps, true); } \
     static void NAME##_steps(const Streams& s)
 
 TWINS(partial_sums_on_a_side_stream) {

@@ -28,6 +28,13 @@ std::vector<Finding> findings_of_call(const std::string& launcher, CUstream_st* 
     return found;
 }
 
+std::string first_text(const std::string& launcher, CUstream_st* stream) {
+    const std::vector<Finding> found = findings_of_call(launcher, stream);
+    if (found.empty()) return "nothing is found";
+    CHECK(found[0].kind == gradverify::simt::FindingKind::race);
+    return found[0].text;
+}
+
 std::string line_of(const std::string& mark) {
     std::ifstream file(GRADVERIFY_SIMT_TEST_FOLDER "/kernels_works.cu");
     int number = 1;
@@ -37,13 +44,20 @@ std::string line_of(const std::string& mark) {
 }
 
 const std::string wrong[] = {
-    "partial_sums_on_a_side_stream",   "second_launch_on_another_stream",
-    "memset_on_a_side_stream",         "memset_behind_its_use",
-    "copied_while_written",            "two_copies",
-    "event_recorded_before_the_work",  "wait_on_the_wrong_stream",
-    "host_waits_for_the_wrong_stream", "freed_before_its_use_is_done",
-    "allocated_on_another_stream",     "written_while_read",
-    "atomic_sums_not_joined",          "per_thread_stream_beside_the_given",
+    "partial_sums_on_a_side_stream",
+    "second_launch_on_another_stream",
+    "memset_on_a_side_stream",
+    "memset_behind_its_use",
+    "copied_while_written",
+    "two_copies",
+    "event_recorded_before_the_work",
+    "wait_on_the_wrong_stream",
+    "host_waits_for_the_wrong_stream",
+    "freed_before_its_use_is_done",
+    "allocated_on_another_stream",
+    "written_while_read",
+    "atomic_sums_not_joined",
+    "per_thread_stream_beside_the_given",
     "default_stream_beside_one_that_does_not_block",
 };
 
@@ -53,10 +67,8 @@ TEST_CASE("works on two streams that share memory without an order are found") {
     for (const std::string& launcher : wrong)
         for (CUstream_st* stream : {given, static_cast<CUstream_st*>(nullptr)}) {
             CAPTURE(launcher);
-            const auto found = findings_of_call(launcher, stream);
-            REQUIRE(!found.empty());
-            CHECK(found[0].kind == gradverify::simt::FindingKind::race);
-            check_contains(found[0].text, {"data race on ", "; nothing orders these two works"});
+            check_contains(first_text(launcher, stream),
+                           {"data race on ", "; nothing orders these two works"});
         }
 }
 
@@ -75,7 +87,7 @@ TEST_CASE("works that share memory in an order, or only read it, are right") {
 
 TEST_CASE("a race of two works names both, their streams, their lines and the element") {
     check_contains(
-        findings_of_call("partial_sums_on_a_side_stream", given)[0].text,
+        first_text("partial_sums_on_a_side_stream", given),
         {"data race on device memory: ",
          line_of("launches total") + ": launch of total on the given stream reads it at ",
          line_of("reads a part") + ", ",
@@ -83,12 +95,12 @@ TEST_CASE("a race of two works names both, their streams, their lines and the el
              ": launch of sum_parts on a stream of the launcher's own writes it at ",
          line_of("writes a part") + "; nothing orders these two works; in block (0, 0, 0), ",
          "launch of total<<<1, 1>>>"});
-    check_contains(findings_of_call("copied_while_written", given)[0].text,
+    check_contains(first_text("copied_while_written", given),
                    {"data race on data[", ": launch of scale on the given stream writes it at ",
                     "cudaMemcpyAsync on a stream of the launcher's own reads it; "});
-    check_contains(findings_of_call("two_copies", nullptr)[0].text,
+    check_contains(first_text("two_copies", nullptr),
                    {"data race on device memory: cudaMemcpyAsync on the default stream reads it, "
                     "cudaMemsetAsync on a stream of the launcher's own writes it; "});
-    check_contains(findings_of_call("freed_before_its_use_is_done", given)[0].text,
+    check_contains(first_text("freed_before_its_use_is_done", given),
                    {"cudaFreeAsync on the given stream frees it, "});
 }

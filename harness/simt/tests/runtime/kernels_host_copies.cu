@@ -51,12 +51,12 @@ void hand_on(const simt_test::Call& call, float value) {
 }  // namespace
 
 // To the host. WAITS is what is done between the copy and its use.
-#define TO_HOST(NAME, WAITS)             \
-    LAUNCHER(NAME) {                     \
-        const Memory m(call);            \
-        m.to_host(m.pinned);             \
-        WAITS;                           \
-        hand_on(call, m.pinned[0]);      \
+#define TO_HOST(NAME, WAITS)        \
+    LAUNCHER(NAME) {                \
+        const Memory m(call);       \
+        m.to_host(m.pinned);        \
+        WAITS;                      \
+        hand_on(call, m.pinned[0]); \
     }
 TO_HOST(read_without_a_wait, )
 TO_HOST(read_after_another_streams_wait, cudaStreamSynchronize(m.other))
@@ -66,7 +66,7 @@ TO_HOST(read_behind_a_launch, (put<<<1, 1, 0, m.stream>>>(m.device, 0.0f)))
 TO_HOST(read_after_a_wait, cudaStreamSynchronize(m.stream))
 TO_HOST(read_after_an_event, (cudaEventRecord(m.done, m.stream), cudaEventSynchronize(m.done)))
 TO_HOST(read_after_the_device, cudaDeviceSynchronize())
-TO_HOST(read_after_a_query, while (cudaStreamQuery(m.stream) != cudaSuccess) {})
+TO_HOST(read_after_a_query, while (cudaStreamQuery(m.stream) != cudaSuccess){})
 
 LAUNCHER(read_without_a_wait_in_registered_memory) {
     const Memory m(call);
@@ -108,16 +108,16 @@ LAUNCHER(handed_back_at_the_end) {
 }
 
 // From the host. The value to hand on is in `pinned` when the copy is asked for.
-#define FROM_HOST(NAME, SOURCE, CHANGES)                                              \
-    LAUNCHER(NAME) {                                                                  \
-        const Memory m(call);                                                         \
-        float pageable = 0.0f;                                                        \
-        m.to_host(m.pinned);                                                          \
-        cudaStreamSynchronize(m.stream);                                              \
-        pageable = m.pinned[0];                                                       \
-        m.from_host(SOURCE);                                                          \
-        CHANGES;                                                                      \
-        add<<<1, 1, 0, m.stream>>>(call.data, m.device);                              \
+#define FROM_HOST(NAME, SOURCE, CHANGES)                 \
+    LAUNCHER(NAME) {                                     \
+        const Memory m(call);                            \
+        float pageable = 0.0f;                           \
+        m.to_host(m.pinned);                             \
+        cudaStreamSynchronize(m.stream);                 \
+        pageable = m.pinned[0];                          \
+        m.from_host(SOURCE);                             \
+        CHANGES;                                         \
+        add<<<1, 1, 0, m.stream>>>(call.data, m.device); \
     }
 FROM_HOST(source_changed, m.pinned, m.pinned[0] = 7.0f)
 FROM_HOST(source_changed_behind_a_launch, m.pinned,
@@ -125,8 +125,8 @@ FROM_HOST(source_changed_behind_a_launch, m.pinned,
 FROM_HOST(source_changed_after_another_streams_wait, m.pinned,
           (cudaStreamSynchronize(m.other), m.pinned[0] = 7.0f))
 FROM_HOST(source_reused_for_the_next_copy, m.pinned,
-          (m.pinned[0] = 7.0f,
-           cudaMemcpyAsync(m.device + 1, m.pinned, sizeof(float), cudaMemcpyHostToDevice, m.stream)))
+          (m.pinned[0] = 7.0f, cudaMemcpyAsync(m.device + 1, m.pinned, sizeof(float),
+                                               cudaMemcpyHostToDevice, m.stream)))
 FROM_HOST(source_changed_after_a_wait, m.pinned,
           (cudaStreamSynchronize(m.stream), m.pinned[0] = 7.0f))
 FROM_HOST(source_changed_after_an_event, m.pinned,
