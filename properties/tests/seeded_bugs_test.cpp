@@ -129,6 +129,15 @@ TEST_CASE("a kernel that keeps to the default stream passes without a declaratio
     }
 }
 
+TEST_CASE("a kernel whose own stream is joined by events has no race of its works") {
+    const KernelSuite suite(Registry::instance());
+    const Row row = testing::row_named("conv.grad_bias/right_on_own_stream", "free_of_races");
+    WorkerPool pool(one_suite_worker());
+    const auto failure = first_failure(suite, row, 1, pool, cases_maximum);
+    CAPTURE(failure ? failure->outcome.message : "");
+    CHECK_FALSE(failure);
+}
+
 TEST_CASE("some cases have a call on another problem before theirs, where values can tell") {
     const KernelSuite suite(Registry::instance());
     const auto share = [&](const char* property) {

@@ -7,10 +7,14 @@
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/execute/watcher.hpp"
 #include "harness/simt/runtime/source_line.hpp"
+#include "harness/simt/runtime/streams.hpp"
 
 namespace gradverify::simt {
 
-void set_schedule(const Schedule& schedule) { Executor::of_this_thread().set_schedule(schedule); }
+void set_schedule(const Schedule& schedule) {
+    Executor::of_this_thread().set_schedule(schedule);
+    Streams::of_this_thread().set_schedule(schedule);
+}
 std::uint64_t take_accesses_checked() {
     return std::exchange(Executor::of_this_thread().accesses_checked, 0);
 }

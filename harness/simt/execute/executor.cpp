@@ -131,6 +131,7 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     current_ = &main_;
     fast_ = true;
     state.in_kernel = false;
+    Streams::of_this_thread().end_work();
     if (fault_.signal != 0) [[unlikely]]
         record_fault();
     const dim3 cluster = std::exchange(needed_cluster_, dim3());

@@ -56,9 +56,11 @@ void Detector::begin_launch(const Launch& launch) {
     if (shadow_.bytes() > shadow_bytes_kept || happens_before_.is_near_end()) {
         shadow_.clear();
         happens_before_.restart();
+        works_.forget();
     }
     const std::uint64_t generation = device_memory_generation() + named_buffers_generation();
     if (std::exchange(memory_generation_, generation) != generation) shadow_.forget_kinds();
+    works_.before_launch();
     // A static variable is allowed when it is placed.
     for (const NamedBuffer& variable : shared_variables_)
         shadow_.set_forbidden(variable.begin, variable.end, true);
@@ -72,6 +74,7 @@ void Detector::begin_launch(const Launch& launch) {
         shared_variables_.push_back({"dynamic shared memory", dynamic, dynamic_end, 0});
     }
     happens_before_.begin_launch();
+    works_.begin_launch();
     operations_.begin_launch();
     random_ = Random(launch.schedule.seed + launch.number).next();
     draw_accesses_left();
@@ -115,6 +118,7 @@ void Detector::begin_block(bool begins_cluster) {
 void Detector::resume_block() {
     resolve_pending();
     happens_before_.begin_launch();
+    works_.resume_launch();
     begin_block(true);
     shared_is_restored_ = true;
 }

@@ -20,6 +20,7 @@
 #include "harness/simt/races/findings.hpp"
 #include "harness/simt/races/happens_before.hpp"
 #include "harness/simt/races/shadow.hpp"
+#include "harness/simt/races/works.hpp"
 #include "harness/simt/runtime/device_memory.hpp"
 #include "harness/simt/simt.hpp"
 
@@ -96,7 +97,10 @@ class Detector final : public Watcher {
     static std::string operation_text(const Access& access);
 
     // The harness's side.
-    std::vector<Finding> take_findings() { return findings_.take(); }
+    std::vector<Finding> take_findings() {
+        works_.end_call();
+        return findings_.take();
+    }
 
   private:
     struct Conflict {
@@ -187,9 +191,11 @@ class Detector final : public Watcher {
         cell.write = now;
         cell.proxy_state = 0;
     }
-    static void remember_read(Cell& cell, const Access& now) {
+    void remember_read(const ShadowPage& page, Cell& cell, const Access& now) const {
         if (cell.read.segment != now.segment || cell.read.rank != now.rank) {
-            cell.earlier_read = cell.read;
+            // The read of a work that is beside this one must be met by all that follow.
+            if (!works_.may_be_beside(cell.earlier_read) || page.kind != MemoryKind::global)
+                cell.earlier_read = cell.read;
         } else if (cell.read.clock == now.clock && cell.read.fences == now.fences &&
                    cell.read.pc == now.pc) {
             cell.read.bytes |= now.bytes;
@@ -244,12 +250,13 @@ class Detector final : public Watcher {
     bool is_race(const Access& earlier, const CellAccess& access, bool earlier_writes);
     std::uint32_t since(const ShadowPage& page) const {
         return page.kind == MemoryKind::shared ? happens_before_.cluster_first()
-                                               : happens_before_.launch_first();
+                                               : works_.first_unordered();
     }
 
     void report_race(const Conflict& conflict);
     std::string race_text(const Conflict& conflict, const std::string& here,
                           const std::string& there) const;
+    std::string works_text(const Conflict& conflict) const;
     void defer_race(const Conflict& conflict);
     void report_deferred_races();
     /// Notes the cell's reads by the thread that now accesses it atomically.
@@ -276,6 +283,7 @@ class Detector final : public Watcher {
     AsyncOperations operations_{happens_before_};
     std::unordered_map<std::uintptr_t, Access> mbarriers_;  ///< of the block, and who made each
     Findings findings_;
+    Works works_{shadow_, happens_before_, findings_};
     std::vector<NamedBuffer> shared_variables_;  ///< of the launch
     std::vector<PendingWrite> pending_;
     std::multimap<std::uintptr_t, InFlight> in_flight_;  ///< by place
@@ -355,7 +363,7 @@ template <unsigned bytes, bool writes>
             cell.same_value_writers = 0;
             remember_write(page, cell, now);
         } else {
-            remember_read(cell, now);
+            remember_read(page, cell, now);
         }
     }
 }

@@ -21,6 +21,8 @@ namespace gradverify::simt {
 class HappensBefore {
   public:
     void begin_launch();
+    /// A copy of memory by the host's call: its segment.
+    std::uint32_t begin_copy() { return ++last_segment_; }
     struct BlockStart {
         uint3 index;
         unsigned threads, rank;  ///< in its cluster

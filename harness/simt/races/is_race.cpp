@@ -118,6 +118,7 @@ bool Detector::is_race(const Access& earlier, const CellAccess& access, bool ear
                                (earlier.is_of_block || now.is_of_block) &&
                                !happens_before_.is_of_running_block(earlier);
     if (is_strong(earlier) && is_strong(now) && !in_step && !is_too_narrow) return false;
+    if (earlier.segment < happens_before_.launch_first()) return works_.is_beside(earlier);
     if (earlier.is_async) return !is_operation_before(earlier, access, earlier_writes);
     return !any_asks(access,
                      [&](unsigned rank) { return happens_before_.is_ordered(earlier, rank); });
@@ -135,7 +136,7 @@ void Detector::read_cell(const CellAccess& access) {
     if (now.is_async || cell.read.is_async || cell.earlier_read.is_async)
         remember_async_read(access);
     else
-        remember_read(cell, now);
+        remember_read(access.page, cell, now);
 }
 
 void Detector::note_guesses(const Cell& cell, const Access& atomic) {
@@ -165,7 +166,10 @@ void Detector::write_cell(const CellAccess& access) {
             report_race({*read, now, false, true, access.address, access.page.kind});
         }
     }
-    remember_write(access.page, cell, now);
+    // Updates beside each other are right; who follows one of them alone must meet the other.
+    const bool stays = access.page.kind == MemoryKind::global && is_strong(now) &&
+                       is_strong(cell.write) && works_.is_beside(cell.write);
+    if (!stays) remember_write(access.page, cell, now);
     mark_async(access);
 }
 

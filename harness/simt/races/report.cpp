@@ -71,6 +71,8 @@ void Detector::report_deferred_races() {
 std::string Detector::race_text(const Conflict& conflict, const std::string& here,
                                 const std::string& there) const {
     const Access &earlier = conflict.earlier, &now = conflict.now;
+    if (works_.is_beside(earlier) && conflict.kind == MemoryKind::global)
+        return works_text(conflict);
     const bool between_blocks = !happens_before_.is_of_running_block(earlier);
     const bool in_cluster = between_blocks && earlier.segment >= happens_before_.cluster_first();
     const unsigned both = earlier.bytes & now.bytes;
@@ -101,6 +103,16 @@ std::string Detector::race_text(const Conflict& conflict, const std::string& her
     if (between_blocks && earlier.is_atomic && now.is_atomic)
         text += ", and an atomic operation of a block's scope is atomic within it alone";
     return text + where();
+}
+
+std::string Detector::works_text(const Conflict& conflict) const {
+    const Access &earlier = conflict.earlier, &now = conflict.now;
+    const unsigned both = earlier.bytes & now.bytes;
+    const auto skipped = static_cast<unsigned>(std::countr_zero(both));
+    return "data race on " + memory_text(conflict.address + skipped, conflict.kind) + ": " +
+           works_.text(now, conflict.now_writes) + ", " +
+           works_.text(earlier, conflict.earlier_writes) + "; nothing orders these two works" +
+           where();
 }
 
 void Detector::report_access(FindingKind kind, const Request& request, const std::string& what) {

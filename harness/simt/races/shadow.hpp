@@ -105,6 +105,11 @@ class Shadow {
             return *recent;
         return find(number);
     }
+    /// Whatever its memory has become since; null where it was never met.
+    ShadowPage* known_page(std::uintptr_t address) const {
+        const auto found = pages_.find(address >> shadow_page_bits);
+        return found == pages_.end() ? nullptr : found->second.get();
+    }
     static std::size_t cell_index(std::uintptr_t address) {
         return address % shadow_page_bytes / cell_bytes;
     }

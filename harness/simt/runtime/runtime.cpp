@@ -10,6 +10,7 @@
 
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/errors.hpp"
+#include "harness/simt/runtime/mapping.hpp"
 #include "harness/simt/runtime/streams.hpp"
 
 struct CUevent_st {
@@ -25,13 +26,6 @@ cudaError_t refuse(cudaError_t error, const char* call, const char* why) {
     return error;
 }
 
-/// The host waits for every copy to or from it: CUDA waits for copies of pageable memory, or until
-/// they are staged, also in cudaMemcpyAsync.
-void note_copy(cudaMemcpyKind kind, cudaStream_t stream, WorkName name) {
-    Streams& streams = Streams::of_this_thread();
-    streams.enqueue(stream, name);
-    if (kind != cudaMemcpyDeviceToDevice) streams.wait_for(stream);
-}
 WorkName copy_name(const char* call, const void* to, const void* from, std::size_t bytes) {
     return {.call = call, .is_on_buffers = meets_buffer(to, bytes) || meets_buffer(from, bytes)};
 }
@@ -50,12 +44,43 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
     std::memmove(to, from, bytes);
     return cudaSuccess;
 }
+
+/// Whether it is the host's and not pinned: a copy from there is staged before its call returns.
+bool is_pageable(const void* memory, bool by_kind, cudaMemcpyKind kind) {
+    const bool is_host = kind == cudaMemcpyDefault
+                             ? find_device_memory(number(memory), number(memory) + 1).bytes == 0
+                             : by_kind;
+    return is_host && !is_pinned(memory);
+}
+bool is_pageable_source(const void* from, cudaMemcpyKind kind) {
+    return is_pageable(from, kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost, kind);
+}
+bool is_pageable_target(const void* to, cudaMemcpyKind kind) {
+    return is_pageable(to, kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost, kind);
+}
+
+/// Part of the work that was last enqueued.
+cudaError_t copy_on_stream(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    Streams& streams = Streams::of_this_thread();
+    if (!is_pageable_source(from, kind)) streams.touch(from, bytes, Touch::reads);
+    streams.touch(to, bytes, Touch::writes);
+    return copy(to, from, bytes, kind);
+}
+/// The host waits for every copy to or from it that is not asynchronous.
+void end_copy(cudaMemcpyKind kind) {
+    Streams::of_this_thread().end_work();
+    if (kind != cudaMemcpyDeviceToDevice) Streams::of_this_thread().wait_for(nullptr);
+}
 cudaError_t set(const char* call, void* to, int value, std::size_t bytes, cudaStream_t stream) {
-    Streams::of_this_thread().enqueue(stream,
-                                      {.call = call, .is_on_buffers = meets_buffer(to, bytes)});
-    if (bytes == 0) return cudaSuccess;
-    if (to == nullptr) return refuse(cudaErrorInvalidValue, "cudaMemset", "a null pointer");
-    std::memset(to, value, bytes);
+    Streams& streams = Streams::of_this_thread();
+    streams.enqueue(stream, {.call = call, .is_on_buffers = meets_buffer(to, bytes)});
+    streams.touch(to, bytes, Touch::writes);
+    if (bytes != 0 && to == nullptr) {
+        streams.end_work();
+        return refuse(cudaErrorInvalidValue, "cudaMemset", "a null pointer");
+    }
+    if (bytes != 0) std::memset(to, value, bytes);
+    streams.end_work();
     return cudaSuccess;
 }
 
@@ -106,13 +131,20 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
     if (bytes != 0 && *pointer == nullptr) {
         return refuse(cudaErrorMemoryAllocation, "cudaMalloc", "out of memory");
     }
+    Streams::of_this_thread().touch(*pointer, bytes, Touch::allocates);
     return cudaSuccess;
+}
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+    const cudaError_t error = cudaMalloc(pointer, bytes);
+    if (error == cudaSuccess) Streams::of_this_thread().allocate(stream, *pointer, bytes);
+    return error;
 }
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned) {
     *pointer = std::malloc(bytes == 0 ? 1 : bytes);
     if (*pointer == nullptr) {
         return refuse(cudaErrorMemoryAllocation, "cudaMallocHost", "out of memory");
     }
+    pin(*pointer, bytes);
     return cudaSuccess;
 }
 // It waits for the device, as in CUDA's runtime.
@@ -121,12 +153,30 @@ cudaError_t cudaFree(void* pointer) {
     return free_memory(pointer);
 }
 cudaError_t cudaFreeHost(void* pointer) {
+    cudaHostUnregister(pointer);
     std::free(pointer);
     return cudaSuccess;
 }
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
+    pin(pointer, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaHostUnregister(void* pointer) {
+    unpin(pointer);
+    Streams::of_this_thread().forget_unpinned();
+    return cudaSuccess;
+}
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-    Streams::of_this_thread().enqueue(stream, {.call = "cudaFreeAsync"});
+    Streams& streams = Streams::of_this_thread();
+    streams.enqueue(stream, {.call = "cudaFreeAsync"});
+    streams.touch(pointer, find_allocation(number(pointer), number(pointer) + 1).bytes,
+                  Touch::frees);
+    streams.end_work();
     return free_memory(pointer);
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
+    Streams::of_this_thread().run_host_function(function, data);
+    return cudaSuccess;
 }
 
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
@@ -134,27 +184,33 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
     if (width > to_pitch || width > from_pitch) {
         return refuse(cudaErrorInvalidPitchValue, "cudaMemcpy2D", "a row exceeds its pitch");
     }
-    for (std::size_t row = 0; row < height; ++row) {
-        const cudaError_t error =
-            copy(static_cast<char*>(to) + row * to_pitch,
-                 static_cast<const char*>(from) + row * from_pitch, width, kind);
-        if (error != cudaSuccess) return error;
-    }
     const std::size_t rows = height == 0 ? 0 : height - 1;
-    note_copy(kind, nullptr,
-              {.call = "cudaMemcpy2D",
-               .is_on_buffers = meets_buffer(to, rows * to_pitch + width) ||
-                                meets_buffer(from, rows * from_pitch + width)});
-    return cudaSuccess;
+    Streams::of_this_thread().enqueue(
+        nullptr, {.call = "cudaMemcpy2D",
+                  .is_on_buffers = meets_buffer(to, rows * to_pitch + width) ||
+                                   meets_buffer(from, rows * from_pitch + width)});
+    const cudaError_t error = unit::for_rows(height, [&](std::size_t row) {
+        return copy_on_stream(static_cast<char*>(to) + row * to_pitch,
+                              static_cast<const char*>(from) + row * from_pitch, width, kind);
+    });
+    end_copy(kind);
+    return error;
 }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-    note_copy(kind, nullptr, copy_name("cudaMemcpy", to, from, bytes));
-    return copy(to, from, bytes, kind);
+    Streams::of_this_thread().enqueue(nullptr, copy_name("cudaMemcpy", to, from, bytes));
+    const cudaError_t error = copy_on_stream(to, from, bytes, kind);
+    end_copy(kind);
+    return error;
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-    note_copy(kind, stream, copy_name("cudaMemcpyAsync", to, from, bytes));
-    return copy(to, from, bytes, kind);
+    Streams& streams = Streams::of_this_thread();
+    streams.enqueue(stream, copy_name("cudaMemcpyAsync", to, from, bytes));
+    const cudaError_t error = copy_on_stream(to, from, bytes, kind);
+    if (error == cudaSuccess && bytes != 0) streams.copy_beside_host(to, from, bytes);
+    streams.end_work();
+    if (is_pageable_target(to, kind)) streams.wait_for(stream);
+    return error;
 }
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
     return set("cudaMemset", to, value, bytes, nullptr);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "harness/simt/runtime/mapping.hpp"
 #include "harness/simt/runtime/source_line.hpp"
 
 /// What a cudaStream_t of the CPU device points to.
@@ -97,7 +98,12 @@ std::uint64_t Streams::advance(std::size_t stream) {
 
 void Streams::begin_call(cudaStream_t given) {
     wait_for_device();
+    host_copies_.take_changed();
     works_.clear();
+    log_.clear();
+    touches_.clear();
+    for (Stream& stream : streams_) stream.last_logged = 0;
+    ++call_;
     given_ = number_of(given);
     default_begin_ = advance(default_stream);
     given_begin_ = given_ == default_stream ? default_begin_ : advance(given_);
@@ -107,6 +113,8 @@ void Streams::enqueue(cudaStream_t stream, const WorkName& name) {
     const std::size_t number = number_of(stream);
     Work work{.stream = number, .piece = advance(number), .name = name};
     const StreamClock& known = streams_[number].known;
+    log(number, work.piece, name);
+    host_copies_.begin_work();
     work.after_given = known[given_] >= given_begin_;
     work.after_default = known[default_stream] >= default_begin_;
     for (Work& other : works_)
@@ -119,16 +127,86 @@ void Streams::enqueue(cudaStream_t stream, const WorkName& name) {
     works_.push_back(work);
 }
 
+void Streams::log(std::size_t stream, std::uint64_t piece, const WorkName& name) {
+    LoggedWork work{.stream = stream, .piece = piece, .name = name};
+    const StreamClock& known = streams_[stream].known;
+    for (std::size_t i = 0; i < streams_.size(); ++i)
+        work.follows_all = work.follows_all && known[i] >= streams_[i].last_logged;
+    if (!work.follows_all) work.follows = known;
+    log_.push_back(std::move(work));
+    streams_[stream].last_logged = piece;
+}
+
+void Streams::allocate(cudaStream_t stream, const void* begin, std::size_t bytes) {
+    const std::size_t number = number_of(stream);
+    log(number, advance(number), {.call = "cudaMallocAsync"});
+    touch(begin, bytes, Touch::allocates);
+    touch(begin, bytes, Touch::writes);
+}
+
+void Streams::touch(const void* begin, std::size_t bytes, Touch how) {
+    touches_.push_back({log_.size() - 1, number(begin), number(begin) + bytes, how});
+}
+
+bool Streams::draw_late() {
+    if (schedule_.threads == Order::ascending) return false;
+    if (schedule_.threads == Order::descending) return true;
+    // Multiplicative hashing (Knuth): the highest bit of a product with the golden ratio.
+    return (schedule_.seed + ++copies_scheduled_) * 0x9e3779b97f4a7c15ULL >> 63 != 0;
+}
+
+void Streams::copy_beside_host(void* to, const void* from, std::size_t bytes) {
+    const LoggedWork& work = log_.back();
+    const auto add = [&](std::byte* host, bool is_to_host, std::vector<std::byte> content) {
+        host_copies_.add({{work.stream, work.piece},
+                          print(work.stream, work.name),
+                          host,
+                          is_to_host,
+                          std::move(content)});
+    };
+    if (is_pinned(from)) {
+        auto* const host = static_cast<std::byte*>(const_cast<void*>(from));
+        add(host, false, {host, host + bytes});
+    }
+    // Until then it holds neither what was there nor what will be.
+    if (is_pinned(to) && draw_late())
+        add(static_cast<std::byte*>(to), true, std::vector<std::byte>(bytes, std::byte{0xff}));
+}
+
+void Streams::run_host_function(cudaHostFn_t function, void* data) {
+    host_copies_.begin_work();
+    function(data);
+    end_work();
+}
+
+void Streams::forget_unpinned() {
+    host_copies_.complete([](const HostCopies::Copy& copy) { return !is_pinned(copy.host); });
+}
+
+void Streams::host_has_waited() {
+    host_copies_.complete([this](const HostCopies::Copy& copy) {
+        return host_[copy.piece.stream] >= copy.piece.number;
+    });
+}
+
 void Streams::wait_for(cudaStream_t stream) {
     const std::size_t number = number_of(stream);
     host_.join(streams_[number].known);
-    if (number != default_stream) return;
-    for (const Stream& other : streams_)
-        if (other.blocking) host_.join(other.known);
+    if (number == default_stream) {
+        for (const Stream& other : streams_)
+            if (other.blocking) host_.join(other.known);
+    }
+    host_has_waited();
+}
+
+void Streams::wait_for(const StreamClock& event) {
+    host_.join(event);
+    host_has_waited();
 }
 
 void Streams::wait_for_device() {
     for (const Stream& stream : streams_) host_.join(stream.known);
+    host_has_waited();
 }
 
 StreamClock Streams::record(cudaStream_t stream) {
@@ -152,17 +230,20 @@ const Streams::Work* Streams::first_unordered(std::size_t by, bool Work::* after
     return nullptr;
 }
 
-std::string Streams::print(const Work& work) const {
-    const unit::Place& launch = work.name.launch;
-    const char* const call = work.name.call;
+std::string Streams::print(std::size_t stream, const WorkName& name) const {
+    const unit::Place& launch = name.launch;
+    const char* const call = name.call;
     std::string text = call;
     if (launch.file) text = short_place(launch.file, launch.line) + ": launch of " + call;
-    if (work.stream == given_ && given_ != default_stream) return text + " on the given stream";
-    if (work.stream == default_stream) return text + " on the default stream";
+    if (stream == given_ && given_ != default_stream) return text + " on the given stream";
+    if (stream == default_stream) return text + " on the default stream";
     return text + " on a stream of the launcher's own";
 }
 
 std::string Streams::why_unordered(bool given_alone) {
+    // The caller waits for the device.
+    host_copies_.complete([](const HostCopies::Copy&) { return true; });
+    if (std::string changed = host_copies_.take_changed(); !changed.empty()) return changed;
     const Work* not_by_given = first_unordered(given_, &Work::after_given);
     if (!not_by_given) return "";
     const std::string too_early = print(*not_by_given) +

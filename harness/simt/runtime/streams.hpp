@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether one stream orders all work of a call, which a GPU may else run in any order. The
-// default stream has legacy semantics; a call waits where CUDA's documentation leaves that open.
+// Decides whether one stream orders all work of a call, which a GPU may else run in any order, and
+// keeps what orders two works of it. The default stream has legacy semantics; a call waits where
+// CUDA's documentation leaves that open.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,8 @@
 
 #include "gradverify_simt/runtime_types.hpp"
 #include "gradverify_simt/state.hpp"
+#include "harness/simt/runtime/host_copies.hpp"
+#include "harness/simt/simt.hpp"
 
 namespace gradverify::simt {
 
@@ -32,6 +35,26 @@ struct WorkName {
     bool is_on_buffers = false;  ///< whether it may touch the call's buffers
 };
 
+enum class Touch : std::uint8_t { reads, writes, frees, allocates };
+
+/// A piece of work as the call made it, for the race detector.
+struct LoggedWork {
+    std::size_t stream = 0;
+    std::uint64_t piece = 0;
+    WorkName name;
+    bool follows_all = true;  ///< earlier works of the call
+    StreamClock follows{};    ///< else the pieces that it does
+    bool is_after(const LoggedWork& earlier) const {
+        return follows_all || follows[earlier.stream] >= earlier.piece;
+    }
+};
+/// Memory that a logged work which is no launch touches.
+struct LoggedTouch {
+    std::size_t work;  ///< its number in the log
+    std::uintptr_t begin, end;
+    Touch how;
+};
+
 /// The streams of one OS thread.
 class Streams {
   public:
@@ -50,13 +73,33 @@ class Streams {
     void begin_call(cudaStream_t given);
     std::string why_unordered(bool given_alone);
 
-    /// Puts a piece of work on a stream.
+    /// Puts a piece of work on a stream, which is done until `end_work`.
     void enqueue(cudaStream_t stream, const WorkName& name);
+    void end_work() { host_copies_.end_work(); }
+    /// Memory that the last piece touches; no launch says what it does.
+    void touch(const void* begin, std::size_t bytes, Touch how);
+    /// Memory is new, and work that is not behind this piece of the stream may not touch it.
+    void allocate(cudaStream_t stream, const void* begin, std::size_t bytes);
+    /// The last piece copies to or from pinned memory, and the host does not wait for it.
+    void copy_beside_host(void* to, const void* from, std::size_t bytes);
+    /// Copies to and from memory that is no longer pinned are done.
+    void forget_unpinned();
+    /// On the host, in the order of a stream.
+    void run_host_function(cudaHostFn_t function, void* data);
     void wait_for(cudaStream_t stream);
-    void wait_for(const StreamClock& event) { host_.join(event); }
+    void wait_for(const StreamClock& event);
     void wait_for_device();
     StreamClock record(cudaStream_t stream);
     void make_wait(cudaStream_t stream, const StreamClock& event);
+
+    /// Decides which copies to the host arrive late.
+    void set_schedule(const Schedule& schedule) { schedule_ = schedule, copies_scheduled_ = 0; }
+
+    // The call's works and what they touch; `call` is the number of calls that have begun.
+    std::uint64_t call() const { return call_; }
+    const std::vector<LoggedWork>& log() const { return log_; }
+    const std::vector<LoggedTouch>& touches() const { return touches_; }
+    std::string print(std::size_t stream, const WorkName& name) const;
 
   private:
     struct Stream {
@@ -65,6 +108,7 @@ class Streams {
         bool destroyed = false;
         bool owned = false;  ///< made here, and not yet destroyed
         std::uint64_t pieces = 0;
+        std::uint64_t last_logged = 0;  ///< the last piece of the call's that is in the log
         StreamClock known;  ///< done before the stream's next work, its own work included
     };
     /// A piece of the call's work; it stands for the stream's earlier pieces with the same answers.
@@ -82,11 +126,20 @@ class Streams {
     bool is_waited_for(const Work& work) const { return host_[work.stream] >= work.piece; }
     /// The first work that this stream does not order; null when there is none.
     const Work* first_unordered(std::size_t by, bool Work::* after);
-    std::string print(const Work& work) const;
+    std::string print(const Work& work) const { return print(work.stream, work.name); }
+    void log(std::size_t stream, std::uint64_t piece, const WorkName& name);
+    void host_has_waited();
+    bool draw_late();
 
     std::vector<Stream> streams_;
     StreamClock host_;
     std::vector<Work> works_;
+    std::vector<LoggedWork> log_;
+    std::vector<LoggedTouch> touches_;
+    std::uint64_t call_ = 0;
+    HostCopies host_copies_;
+    Schedule schedule_;
+    std::uint64_t copies_scheduled_ = 0;
     std::size_t given_ = 0;
     std::uint64_t given_begin_ = 0, default_begin_ = 0;
 };

@@ -181,19 +181,40 @@ void launch_last_stage_on_default(const GradBias& call) {
 }
 void launch_all_on_default(const GradBias& call) { launch_on(call, nullptr, nullptr); }
 
-// The stream waits for the given one, and nothing waits for the stream.
-void launch_and_leave(const GradBias& call) {
+cudaStream_t own_stream() {
     static const cudaStream_t own = [] {
         cudaStream_t stream = nullptr;
         cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
         return stream;
     }();
+    return own;
+}
+
+void wait(cudaStream_t second, cudaStream_t first) {
     cudaEvent_t begun = nullptr;
     cudaEventCreateWithFlags(&begun, cudaEventDisableTiming);
-    cudaEventRecord(begun, call.launch.stream);
-    cudaStreamWaitEvent(own, begun, 0);
+    cudaEventRecord(begun, first);
+    cudaStreamWaitEvent(second, begun, 0);
     cudaEventDestroy(begun);
-    launch_on(call, own, own);
+}
+
+// The stream waits for the given one, and nothing waits for the stream.
+void launch_and_leave(const GradBias& call) {
+    wait(own_stream(), call.launch.stream);
+    launch_on(call, own_stream(), own_stream());
+}
+
+// All work is behind the given stream's and before what comes next there; between the two stages
+// the wrong one has no wait.
+template <bool is_joined>
+void launch_on_two_streams(const GradBias& call) {
+    const cudaStream_t given = call.launch.stream, own = own_stream();
+    wait(own, given);
+    if (is_joined)
+        launch_on(call, own, own);
+    else
+        launch_on(call, own, given);
+    wait(given, own);
 }
 
 }  // namespace
@@ -217,5 +238,7 @@ SEEDED_BUG("bug_first_stage_on_default_stream", launch_first_stage_on_default);
 SEEDED_BUG("bug_last_stage_on_default_stream", launch_last_stage_on_default);
 SEEDED_BUG("bug_ignores_given_stream", launch_all_on_default).on_given_stream();
 SEEDED_BUG("bug_left_on_own_stream", launch_and_leave);
+SEEDED_BUG("bug_stages_on_two_streams", launch_on_two_streams<false>);
 // No bug: ordinary code passes without a declaration.
 SEEDED_BUG("right_on_default_stream", launch_all_on_default);
+SEEDED_BUG("right_on_own_stream", launch_on_two_streams<true>);

@@ -25,7 +25,10 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes);
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes);
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream);
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned flags = 0);
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void* pointer);
 cudaError_t cudaFree(void* pointer);
 cudaError_t cudaFreeHost(void* pointer);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
@@ -42,6 +45,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
@@ -66,18 +70,22 @@ cudaError_t gradverify_simt_func_set_attribute(const void* function, cudaFuncAtt
 cudaError_t gradverify_simt_func_get_attributes(cudaFuncAttributes* attributes);
 cudaError_t gradverify_simt_occupancy(int* blocks, int block_size, std::size_t shared_bytes);
 
-// Allocations by typed pointers. Their other arguments do not matter here.
+// Allocations by typed pointers. Their flags do not matter here.
 #define GRADVERIFY_SIMT_ALLOCATION(NAME, CALL, ...)                                      \
     template <class T>                                                                   \
     inline cudaError_t NAME(T** pointer, std::size_t bytes __VA_OPT__(, ) __VA_ARGS__) { \
         return CALL(reinterpret_cast<void**>(pointer), bytes);                           \
     }
 GRADVERIFY_SIMT_ALLOCATION(cudaMalloc, cudaMalloc)
-GRADVERIFY_SIMT_ALLOCATION(cudaMallocAsync, cudaMalloc, cudaStream_t)
 GRADVERIFY_SIMT_ALLOCATION(cudaMallocManaged, cudaMalloc, unsigned = 1)
 GRADVERIFY_SIMT_ALLOCATION(cudaMallocHost, cudaMallocHost, unsigned = 0)
 GRADVERIFY_SIMT_ALLOCATION(cudaHostAlloc, cudaMallocHost, unsigned)
 #undef GRADVERIFY_SIMT_ALLOCATION
+
+template <class T>
+inline cudaError_t cudaMallocAsync(T** pointer, std::size_t bytes, cudaStream_t stream) {
+    return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
+}
 
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
     return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
@@ -199,8 +207,6 @@ inline cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std
     });
 }
 
-inline cudaError_t cudaHostRegister(void*, std::size_t, unsigned) { return cudaSuccess; }
-inline cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }
 template <class T>
 inline cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
     *device = static_cast<T*>(host);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches by call, and host functions on a stream. The rewriter takes casts to `void*` off the
-// kernel, so that its parameters are known here.
+// Launches by call. The rewriter takes casts to `void*` off the kernel, so that its parameters are
+// known here.
 #pragma once
 #pragma GCC system_header
 
@@ -151,8 +151,3 @@ inline cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, auto,
 // What a kernel depends on is done when it begins.
 inline void cudaGridDependencySynchronize() {}
 inline void cudaTriggerProgrammaticLaunchCompletion() {}
-
-inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
-    function(data);
-    return cudaSuccess;
-}

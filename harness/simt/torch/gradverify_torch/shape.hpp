@@ -157,8 +157,8 @@ inline std::shared_ptr<void> allocate(std::size_t bytes, Device device) {
         return {memory,
                 [](void* of_device) { cudaFreeAsync(of_device, cuda::getCurrentCUDAStream()); }};
     }
-    C10_CUDA_CHECK(cudaMallocHost(&memory, bytes));
-    return {memory, [](void* of_host) { cudaFreeHost(of_host); }};
+    // Not pinned.
+    return {::operator new(bytes), [](void* of_host) { ::operator delete(of_host); }};
 }
 
 }  // namespace c10::gradverify_detail

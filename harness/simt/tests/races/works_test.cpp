@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two works of one call that touch the same memory, and nothing orders them, are found; their twins
+// pass.
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "harness/simt/tests/races/checked_run.hpp"
+
+using gradverify::simt::Finding;
+using gradverify::simt::take_findings;
+using gradverify::simt::why_unordered;
+using simt_test::check_contains;
+
+namespace {
+
+CUstream_st* const given = gradverify::simt::make_stream();
+
+std::vector<Finding> findings_of_call(const std::string& launcher, CUstream_st* stream) {
+    const simt_test::DeviceFloats memory(64);
+    const simt_test::NamedScope scope(memory.data, 64);
+    take_findings();
+    gradverify::simt::begin_call(stream);
+    simt_test::launchers().at("cpu-checked/" + launcher)({memory.data, 64, 0, stream});
+    CHECK(why_unordered(true) == "");
+    std::vector<Finding> found = take_findings();
+    CHECK(gradverify::simt::take_error() == "");
+    return found;
+}
+
+std::string first_text(const std::string& launcher, CUstream_st* stream) {
+    const std::vector<Finding> found = findings_of_call(launcher, stream);
+    if (found.empty()) return "nothing is found";
+    CHECK(found[0].kind == gradverify::simt::FindingKind::race);
+    return found[0].text;
+}
+
+std::string line_of(const std::string& mark) {
+    std::ifstream file(GRADVERIFY_SIMT_TEST_FOLDER "/kernels_works.cu");
+    int number = 1;
+    for (std::string line; std::getline(file, line); ++number)
+        if (line.ends_with("// line: " + mark)) return "kernels_works.cu:" + std::to_string(number);
+    return "no line";
+}
+
+const std::string wrong[] = {
+    "partial_sums_on_a_side_stream",
+    "second_launch_on_another_stream",
+    "memset_on_a_side_stream",
+    "memset_behind_its_use",
+    "copied_while_written",
+    "two_copies",
+    "event_recorded_before_the_work",
+    "wait_on_the_wrong_stream",
+    "host_waits_for_the_wrong_stream",
+    "freed_before_its_use_is_done",
+    "allocated_on_another_stream",
+    "written_while_read",
+    "atomic_sums_not_joined",
+    "per_thread_stream_beside_the_given",
+    "default_stream_beside_one_that_does_not_block",
+};
+
+}  // namespace
+
+TEST_CASE("works on two streams that share memory without an order are found") {
+    for (const std::string& launcher : wrong)
+        for (CUstream_st* stream : {given, static_cast<CUstream_st*>(nullptr)}) {
+            CAPTURE(launcher);
+            check_contains(first_text(launcher, stream),
+                           {"data race on ", "; nothing orders these two works"});
+        }
+}
+
+TEST_CASE("works that share memory in an order, or only read it, are right") {
+    for (const std::string& launcher : wrong)
+        for (CUstream_st* stream : {given, static_cast<CUstream_st*>(nullptr)}) {
+            CAPTURE(launcher);
+            CHECK(findings_of_call(launcher + "_in_order", stream).empty());
+        }
+    for (const std::string launcher :
+         {"halves_beside_each_other", "read_beside_each_other", "freed_and_allocated_again"}) {
+        CAPTURE(launcher);
+        for (const Finding& finding : findings_of_call(launcher, given)) FAIL_CHECK(finding.text);
+    }
+}
+
+TEST_CASE("a race of two works names both, their streams, their lines and the element") {
+    check_contains(
+        first_text("partial_sums_on_a_side_stream", given),
+        {"data race on device memory: ",
+         line_of("launches total") + ": launch of total on the given stream reads it at ",
+         line_of("reads a part") + ", ",
+         line_of("launches sum_parts") +
+             ": launch of sum_parts on a stream of the launcher's own writes it at ",
+         line_of("writes a part") + "; nothing orders these two works; in block (0, 0, 0), ",
+         "launch of total<<<1, 1>>>"});
+    check_contains(first_text("copied_while_written", given),
+                   {"data race on data[", ": launch of scale on the given stream writes it at ",
+                    "cudaMemcpyAsync on a stream of the launcher's own reads it; "});
+    check_contains(first_text("two_copies", nullptr),
+                   {"data race on device memory: cudaMemcpyAsync on the default stream reads it, "
+                    "cudaMemsetAsync on a stream of the launcher's own writes it; "});
+    check_contains(first_text("freed_before_its_use_is_done", given),
+                   {"cudaFreeAsync on the given stream frees it, "});
+}
