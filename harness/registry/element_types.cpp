@@ -100,7 +100,7 @@ void check_storage(const KernelDeclaration& kernel, const Operator& op, const Pa
     for (const auto& [tensor, dtype] : kernel.storage_types) {
         const std::string call = fmt::format("storage(\"{}\")", tensor);
         require_floating(call, dtype, mistakes);
-        const auto concerns = [&](const std::string& name) {
+        const auto concerns = [&op, &tensor = tensor](const std::string& name) {
             return name == tensor || op.tensor_named(name).name == tensor;
         };
         if (std::ranges::none_of(floating, concerns))

@@ -15,6 +15,7 @@
 namespace gradverify {
 
 /// A failure as result files tell it.
+// NOLINTNEXTLINE(bugprone-exception-escape): JSON asserts in a move that throws nothing
 struct Failure {
     std::string printed_case, problem;  ///< the smallest
     bool is_minimal = false;
@@ -54,6 +55,7 @@ struct Failure {
                                              "source",     "found",   "data",      "given"};
 };
 
+// NOLINTNEXTLINE(bugprone-exception-escape): as above
 struct RowRecord : RowName, RowFindings {
     std::string file;  ///< where the kernel is registered
     int line = 0;
