@@ -75,10 +75,11 @@ void find_border(CaseContext& context, const Expected& output, Uncompared& found
             };
             std::vector<std::size_t> order(values.data.size());
             std::iota(order.begin(), order.end(), 0);
-            const auto unlimited = std::ranges::partition(
-                order, [&](std::size_t i) { return output.bounds[i].is_limited(); });
-            const std::size_t first = *std::ranges::min_element(unlimited, before);
-            if (std::any_of(order.begin(), unlimited.begin(),
+            const auto unlimited = std::partition(order.begin(), order.end(), [&](std::size_t i) {
+                return output.bounds[i].is_limited();
+            });
+            const std::size_t first = *std::min_element(unlimited, order.end(), before);
+            if (std::any_of(order.begin(), unlimited,
                             [&](std::size_t i) { return !before(i, first); }))
                 continue;
             found.place = fmt::format(

@@ -76,8 +76,8 @@ std::vector<const Kernel*> partners_in_turn(const Registry& registry, const Pass
     std::vector<const Kernel*> kernels;
     for (const Kernel& kernel : registry.kernels())
         if (kernel.pass == &pass) kernels.push_back(&kernel);
-    std::ranges::stable_partition(
-        kernels, [](const Kernel* kernel) { return kernel->on("cpu") != nullptr; });
+    std::stable_partition(kernels.begin(), kernels.end(),
+                          [](const Kernel* kernel) { return kernel->on("cpu") != nullptr; });
     return kernels;
 }
 

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -42,9 +43,14 @@ std::int64_t empty_near(const Kernel& kernel) {
 
 }  // namespace
 
-TEST_CASE("every kernel keeps every property on every problem near the default one") {
+// Of the other kernels `check` runs drawn problems: half of these cases would be theirs.
+TEST_CASE("a kernel of each pass keeps every property on every problem near the default one") {
     const KernelSuite suite(Registry::instance());
-    const auto rows = rows_of_correct_kernels(suite, "*");
+    std::map<const PassSpec*, const Kernel*> first;
+    auto rows = rows_of_correct_kernels(suite, "*");
+    std::erase_if(rows, [&](const Row& row) {
+        return first.try_emplace(row.kernel->pass, row.kernel).first->second != row.kernel;
+    });
     WorkerPool pool({.command = suite_worker_command(), .jobs = 2});
     const CheckOptions options{.exhaustive = ExhaustiveLimits{.distance = 1}};
     int rows_near = 0;

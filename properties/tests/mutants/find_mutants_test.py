@@ -2,10 +2,12 @@
 """That each construct has the mutants that it should have, and none where they could not compile."""
 
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
 from find_mutants import ends_of, find_mutants
+from mutants import ROOT, deciders
 
 
 class FindMutants(unittest.TestCase):
@@ -106,6 +108,18 @@ class FindMutants(unittest.TestCase):
         self.assertTrue(self.text.startswith('#include "properties/tests/mutants/switch.hpp"\n'))
         self.mutants_of("#pragma once\nint n();\n", "header.hpp")
         self.assertTrue(self.text.startswith('#pragma once\n#include "properties/tests/mutants/switch.hpp"'))
+
+    def test_clang_understands_what_is_mutated(self):
+        # clang-tidy reads what lies in harness/. A folder's files together, for the headers' sake.
+        folders = {}
+        for path in map(pathlib.PurePath, deciders()):
+            if path.parts[0] == "properties" and path.suffix == ".cpp":
+                folders.setdefault(path.parent, []).append(f'#include "{ROOT / path}"\n')
+        self.assertGreater(len(folders), 2)
+        for includes in folders.values():
+            command = ["clang++", "-fsyntax-only", "-std=c++20", "-w", f"-I{ROOT}", "-x", "c++", "-"]
+            done = subprocess.run(command, input="".join(includes), capture_output=True, text=True)
+            self.assertEqual(done.stderr[:2000], "")
 
 
 if __name__ == "__main__":
