@@ -133,6 +133,10 @@ function(gradverify_add_kernels target)
             target_link_libraries(${target} PRIVATE ${GRADVERIFY_TORCH_LIBRARIES})
         endif()
     endif()
+    set(to -c)
+    if(GRADVERIFY_CUDA STREQUAL "COMPILE")
+        set(to -cubin)
+    endif()
     foreach(device IN LISTS devices)
         set(objects)
         set(sources_of_device ${sources})
@@ -153,11 +157,13 @@ function(gradverify_add_kernels target)
             if(device MATCHES "^cpu")
                 gradverify_compile_cpu(${target} "${source}" "${stem}" ${device} "${cpu_headers}")
             else()
-                gradverify_compile_cuda(${target} "${source}" "${stem}" ${torch_flags})
+                gradverify_compile_cuda(${target} "${source}" "${stem}" ${to} ${torch_flags})
             endif()
             list(APPEND objects "${stem}.o")
         endforeach()
-        gradverify_close_unit(${target} "${folder}/unit.${device}" "${objects}" ${device})
+        if(NOT (device STREQUAL "cuda" AND to STREQUAL "-cubin"))
+            gradverify_close_unit(${target} "${folder}/unit.${device}" "${objects}" ${device})
+        endif()
     endforeach()
 endfunction()
 
@@ -333,7 +339,8 @@ function(gradverify_checked_flags variable)
     set(${variable} ${flags} PARENT_SCOPE)
 endfunction()
 
-function(gradverify_compile_cuda target source stem)
+# Makes <stem>.o; with -cubin for -c, <stem>.cubin alone, which takes half of the time.
+function(gradverify_compile_cuda target source stem to)
     gradverify_target_flags(${target})
     separate_arguments(more_flags UNIX_COMMAND "${GRADVERIFY_CUDA_FLAGS}")
     list(APPEND more_flags ${ARGN})
@@ -343,8 +350,13 @@ function(gradverify_compile_cuda target source stem)
         list(APPEND host_flags -fno-gnu-unique)
     endif()
     list(TRANSFORM host_flags PREPEND "-Xcompiler=")
+    set(made "${stem}.o")
+    if(to STREQUAL "-cubin")
+        set(made "${stem}.cubin")
+        target_sources(${target} PRIVATE "${made}")
+    endif()
     add_custom_command(
-        OUTPUT "${stem}.o"
+        OUTPUT "${made}"
         COMMAND "${GRADVERIFY_LANGUAGE_LEVEL}" "${level}" "${stem}.level" "${CMAKE_CXX_COMPILER}"
             -x c++
             ${system_flags} "${include_flags}" "${definition_flags}" "${source}"
@@ -353,7 +365,7 @@ function(gradverify_compile_cuda target source stem)
             --expt-relaxed-constexpr "-ccbin=${CMAKE_CXX_COMPILER}" ${host_flags} ${more_flags}
             ${system_flags} "${include_flags}" "${definition_flags}" "-DGRADVERIFY_UNIT_DEVICE=\"cuda\""
             "-DGRADVERIFY_UNIT_FLAGS=\"${unit_flags}\""
-            -MD -MF "${stem}.d" -MT "${stem}.o" -c -o "${stem}.o" "${source}"
+            -MD -MF "${stem}.d" -MT "${made}" ${to} -o "${made}" "${source}"
         DEPENDS "${source}"
         DEPFILE "${stem}.d"
         COMMENT "Building ${target}'s ${source} for cuda"
