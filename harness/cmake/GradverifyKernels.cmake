@@ -242,7 +242,8 @@ function(gradverify_compile_cpu target source stem device cpu_headers)
     # The warnings are off that nvcc does not give for device code (`threadIdx.x < n`).
     set(flags ${cxx_flags} -O2 -g1 -fPIC -fvisibility=hidden -fno-strict-aliasing
         -ffp-contract=off -fstack-clash-protection ${more_flags} -Wno-unknown-pragmas
-        -Wno-unused-function -Wno-sign-compare -Wno-psabi)
+        -Wno-unused-function -Wno-sign-compare -Wno-psabi
+        -Wno-c++20-extensions)  # a launch captures packs
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         list(APPEND flags -fno-gnu-unique)  # a unique symbol cannot be made local
     else()
@@ -292,7 +293,7 @@ function(gradverify_compile_cpu target source stem device cpu_headers)
             "-DGRADVERIFY_UNIT_DEVICE=\"${device}\"" "-DGRADVERIFY_UNIT_FLAGS=\"${unit_flags}\""
             ${last_definitions} "${source}"
         COMMAND ${step} $<TARGET_FILE:gradverify::rewrite> "${stem}.ii" "${stem}.rewritten.ii"
-            "${stem}.device.ii"
+            "${stem}.device.ii" ${cpu_headers}
         COMMAND ${step} "${CMAKE_CXX_COMPILER}" -x c++-cpp-output ${flags} "@${stem}.level" -c
             -o "${stem}.o" "${stem}.rewritten.ii"
         DEPENDS "${source}" gradverify::rewrite "${GRADVERIFY_CPU_PREPROCESS}" ${prefix_built}

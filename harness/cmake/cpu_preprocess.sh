@@ -33,9 +33,14 @@ if [ "$level" -lt 20 ] && grep -qE "$ours" "$stem.ii"; then
 fi
 
 : > "$stem.device.ii"
+files() { tr -s ' \134' '\n' < "$stem.d" | grep -vE '\.gch$|:$|^$'; }
+# Where a file takes its marks from __NVCC__, it has none here.
+if files | grep -v '^/usr/' | xargs cat 2> /dev/null | grep -qF __NVCC__; then
+    echo '#pragma gradverify no_marks' >> "$stem.ii"
+fi
 # A name with a space is taken for one that asks.
 if ! grep -q '\\ ' "$stem.d"; then
-    tr -s ' \134' '\n' < "$stem.d" | grep -vE '\.gch$|:$|^$' | xargs grep -qsF __CUDA_ARCH_ || exit 0
+    files | xargs grep -qsF __CUDA_ARCH_ || exit 0
 fi
 number=${architecture%a}
 set -- "$@" "-D__CUDA_ARCH__=${number}0"

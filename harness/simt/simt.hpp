@@ -80,6 +80,10 @@ void* allocate_device(std::size_t bytes);
 /// **Errors** false when the pointer is not one of `allocate_device`'s; null is fine.
 bool free_device(void* pointer);
 
+/// From now on kernels may use this host memory, as if it were pinned; with 0 bytes no longer.
+/// Pointers to other host memory that a launch is given point to unmapped memory in its kernel.
+void lend_to_kernels(void* begin, std::size_t bytes);
+
 /// Which end of a region lies at an unmapped page.
 enum class Edge { end, begin };
 

@@ -6,6 +6,7 @@
 
 #include "harness/base/process_usage.hpp"
 #include "harness/devices/large/large_memory.hpp"
+#include "harness/simt/simt.hpp"
 
 namespace gradverify::detail {
 
@@ -15,10 +16,15 @@ class LargeHostMemory final : public LargeMemory {
   public:
     std::size_t free_bytes() override { return available_memory_bytes(); }
     std::byte* allocate(std::size_t bytes) override {
-        return static_cast<std::byte*>(
-            ::operator new(std::max<std::size_t>(bytes, 1), alignment, std::nothrow));
+        bytes = std::max<std::size_t>(bytes, 1);
+        auto* memory = static_cast<std::byte*>(::operator new(bytes, alignment, std::nothrow));
+        if (memory != nullptr) simt::lend_to_kernels(memory, bytes);
+        return memory;
     }
-    void release(std::byte* memory) override { ::operator delete(memory, alignment); }
+    void release(std::byte* memory) override {
+        simt::lend_to_kernels(memory, 0);
+        ::operator delete(memory, alignment);
+    }
     void upload(std::byte* to, std::span<const std::byte> from) override {
         if (!from.empty()) std::memcpy(to, from.data(), from.size());
     }

@@ -11,6 +11,7 @@
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/races/findings.hpp"
 #include "harness/simt/runtime/buffers.hpp"
+#include "harness/simt/runtime/host_memory.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 #include "harness/simt/runtime/source_line.hpp"
 
@@ -126,6 +127,7 @@ std::string Fault::what(const std::string& shared_place) const {
     if (at < null_page_bytes)
         return verb + " through a null pointer" + (at == 0 ? "" : ", at address " + hex_text(at));
     if (const std::string text = element_text(address); !text.empty()) return verb + " " + text;
+    if (const std::string text = host_memory_text(at); !text.empty()) return verb + " " + text;
     if (!shared_place.empty()) return verb + " " + shared_place;
     if (const std::string known = describe_address(address); !known.empty())
         return verb + " at " + known;

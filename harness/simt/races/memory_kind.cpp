@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides the kind of a page of memory, and which of its bytes may be touched.
 #include <link.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/races/detector.hpp"
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/device_memory.hpp"
+#include "harness/simt/runtime/host_memory.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 
 namespace gradverify::simt {
@@ -39,14 +37,6 @@ int ask_module(dl_phdr_info* module, std::size_t, void* data) {
     return 0;
 }
 
-/// Whether reading the page would end the process.
-bool is_unreadable(std::uintptr_t page_begin) {
-    // Linux reads the set of signals before it refuses the operation, which does not exist.
-    constexpr long no_operation = -1, set_bytes = 8;
-    return syscall(SYS_rt_sigprocmask, no_operation, page_begin, nullptr, set_bytes) != 0 &&
-           errno == EFAULT;
-}
-
 }  // namespace
 
 void Detector::classify(ShadowPage& page) {
@@ -72,7 +62,7 @@ void Detector::classify(ShadowPage& page) {
     dl_iterate_phdr(&ask_module, &query);
     const bool is_of_thread = Executor::of_this_thread().has_stack(pointer_to(begin)) ||
                               stack_of_os_thread().meets(begin, end) || query.is_thread_local;
-    if (query.is_variable && !is_of_thread) {
+    if ((query.is_variable || is_lent(begin, end)) && !is_of_thread) {
         page.kind = MemoryKind::global;
     } else if (query.is_constant || is_of_thread) {
         page.kind = MemoryKind::private_to;

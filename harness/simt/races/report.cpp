@@ -4,6 +4,7 @@
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/races/detector.hpp"
 #include "harness/simt/runtime/buffers.hpp"
+#include "harness/simt/runtime/host_memory.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 
 namespace gradverify::simt {
@@ -152,6 +153,8 @@ void Detector::report_unwritten(const Request& request, std::uintptr_t at) {
         return report_access(
             FindingKind::host_pointer, request,
             "memory that is not the device's (a host pointer, or memory that was freed)");
+    if (const std::string host = host_memory_text(request.address); !host.empty())
+        return report_access(FindingKind::host_pointer, request, host);
     std::string what = memory_text(request.address, MemoryKind::global);
     if (what == "device memory") {
         const std::string lies_in =

@@ -8,7 +8,7 @@ namespace {
 
 bool takes_parentheses(const Token& token) {
     return token.is_any({"__attribute__", "__attribute", "alignas", "decltype", "noexcept",
-                         "explicit", "requires", "__declspec"});
+                         "explicit", "requires", "__declspec", "__cluster_dims__"});
 }
 bool opens_class(const Token& token) { return token.is_any({"struct", "class", "union"}); }
 
@@ -108,6 +108,8 @@ class Parser {
     Declaration finish(Declaration found, std::size_t begin, const Head& head,
                        std::size_t end) const {
         found.range = {begin, end};
+        found.first = head.first;
+        found.parameters = head.parameters;
         std::size_t key_end = found.open != 0 ? found.open : end;
         const bool is_function = found.kind == DeclarationKind::function;
         if (is_function && head.colon > head.parameters) key_end = head.colon;

@@ -19,7 +19,9 @@ enum class DeclarationKind {
 struct Declaration {
     DeclarationKind kind = DeclarationKind::other;
     Range range{};
-    std::size_t open = 0;  ///< the brace of the body or the scope
+    std::size_t open = 0;        ///< the brace of the body or the scope
+    std::size_t first = 0;       ///< behind `template <...>`, specifiers and `public:`
+    std::size_t parameters = 0;  ///< the parenthesis of a function's parameters, if not 0
     /// Two texts' declarations of one thing have the same, whatever their marks and bodies.
     std::string key;
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rewrites `k<T><<<grid, block, shared, stream>>>(args)` into a call of the launcher with a lambda
-// that calls `k<T>`. Arguments are evaluated once, except literals: a captured NULL or 0 would not
-// convert to a pointer. Takes the cast off the kernel of `cudaLaunchKernel((void*)k<T>, ...)`. A
-// kernel's `__cluster_dims__` becomes its first statement, since it may be launched by a pointer.
+// that calls `k<T>`. Arguments are evaluated once, except literals and `{...}`: a captured NULL or
+// 0 would not convert to a pointer. Takes the cast off the kernel of `cudaLaunchKernel((void*)k<T>,
+// ...)`. A kernel's `__cluster_dims__` becomes its first statement, since it may be launched by a
+// pointer.
 #include <map>
 #include <string>
 
@@ -98,9 +99,11 @@ std::vector<Range> split_arguments(const Stream& stream, Range all) {
 bool stays_in_call(const Stream& stream, Range argument) {
     if (argument.empty()) return true;
     const Token& first = stream.at(argument.begin);
-    if (first.is("{") || stream.is(argument.end - 1, ".")) return true;  // {...} or pack...
+    if (first.is("{")) return true;
     if (argument.end - argument.begin != 1) return false;
-    return first.kind == TokenKind::number || first.kind == TokenKind::text ||
+    // The host's memory is told of a string literal's address, too.
+    const bool is_string = first.kind == TokenKind::text && first.text.ends_with('"');
+    return first.kind == TokenKind::number || (first.kind == TokenKind::text && !is_string) ||
            first.is_any({"__null", "nullptr", "true", "false"});
 }
 
@@ -183,17 +186,22 @@ std::string rewritten(const Stream& stream, const Launch& launch, std::size_t nu
     const std::string unit = "::gradverify::simt::unit::";
     std::string captures = "&", call;
     std::size_t count = 0;
-    for (const Range argument : split_arguments(stream, launch.arguments)) {
+    bool in_call = stream.at(launch.callee.end - 1).is_any({")", "]"});
+    for (Range argument : split_arguments(stream, launch.arguments)) {
         if (!call.empty()) call += ", ";
         if (stays_in_call(stream, argument)) {
+            in_call |= stream.is(argument.begin, "{");
             call += piece(argument);
             continue;
         }
+        const std::string dots = stream.is(argument.end - 1, ".") ? "..." : "";
+        argument.end -= dots.size();
         const std::string name =
             "gradverify_argument_" + std::to_string(number) + "_" + std::to_string(count++);
-        captures += ", " + name + " = " + unit + "argument((" + piece(argument) + "))";
-        call += unit + "give(" + name + ")";
+        captures += ", " + dots + name + " = " + unit + "argument((" + piece(argument) + "))";
+        call += unit + "give(" + name + ")" + dots;
     }
+    if (in_call) captures += ", gradverify_in_call = " + unit + "InCall()";
     return unit + "launch(" + literal_of(stream.flat(launch.callee)) + ", " +
            config_of(stream, launch, piece(launch.config), clusters) + ", [" + captures + "] { " +
            piece(launch.callee) + "(" + call + "); })";

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gradverify::simt::rewrite {
 
@@ -16,8 +17,10 @@ class RewriteError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// **Errors** RewriteError.
-std::string rewrite(std::string_view preprocessed);
+/// No compiler but this one sees the files in `folders_without_marks`: what they lack is not told.
+/// **Errors** RewriteError, also for what is the host's in device code.
+std::string rewrite(std::string_view preprocessed,
+                    const std::vector<std::string>& folders_without_marks = {});
 
 /// One text of a file that was preprocessed for the host, and for a device, to be rewritten.
 /// **Errors** RewriteError.

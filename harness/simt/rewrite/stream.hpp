@@ -67,6 +67,10 @@ class Stream {
     std::vector<Edit> edits_;
 };
 
+/// Of a stream with its marks: what is the host's is told from what is a device's.
+/// **Errors** RewriteError for what is the host's in device code, where the text has all marks.
+void guard_host_code(Stream& stream, const std::vector<std::string>& folders_without_marks,
+                     bool has_all_marks);
 void rewrite_launches(Stream& stream);
 void rewrite_shared_variables(Stream& stream);
 void rewrite_own_names(Stream& stream);

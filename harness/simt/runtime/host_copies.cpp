@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "harness/simt/simt.hpp"
+
 namespace gradverify::simt {
 namespace {
 
@@ -25,12 +27,14 @@ void pin(void* begin, std::size_t bytes) {
     PinnedMemory& memory = pinned_memory();
     const std::scoped_lock lock(memory.mutex);
     memory.bytes_from[static_cast<std::byte*>(begin)] = bytes;
+    lend_to_kernels(begin, bytes);
 }
 
 void unpin(void* begin) {
     PinnedMemory& memory = pinned_memory();
     const std::scoped_lock lock(memory.mutex);
     memory.bytes_from.erase(static_cast<std::byte*>(begin));
+    lend_to_kernels(begin, 0);
 }
 
 bool is_pinned(const void* address) {

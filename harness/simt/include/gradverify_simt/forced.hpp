@@ -7,6 +7,8 @@
 #define __global__ __global__
 #define __device__ __device__
 #define __host__ __host__
+#define __constant__ __device__
+#define __managed__ __device__
 #pragma GCC system_header
 
 #include <cmath>
@@ -34,8 +36,6 @@ void gradverify_no_lerp();
 #define __CUDACC_VER_BUILD__ 93
 #define __CUDA_API_VER_MAJOR__ 12
 #define __CUDA_API_VER_MINOR__ 8
-#define __constant__
-#define __managed__
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __maxnreg__(...)

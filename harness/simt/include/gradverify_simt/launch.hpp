@@ -4,6 +4,7 @@
 #pragma GCC system_header
 
 #include <cstring>
+#include <new>
 #include <type_traits>
 
 #include "gradverify_simt/state.hpp"
@@ -36,18 +37,47 @@ GRADVERIFY_SIMT_UNREPORTED inline void needs_clusters(dim3 cluster) {
         gradverify_simt_begin_in_clusters(cluster);
 }
 
+/// A kernel gets no address of host memory: to use one is a fault at the access.
+template <class T>
+inline void hide_host_memory(T& value) {
+    constexpr bool is_pointer =
+        std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>;
+    constexpr bool may_hold = (std::is_class_v<T> || std::is_union_v<T>) &&
+                              std::is_trivially_copyable_v<T> && alignof(T) >= alignof(void*);
+    if constexpr (is_pointer || may_hold)
+        gradverify_simt_hide_host_memory(&value, sizeof value, !is_pointer);
+}
+
+/// The first statement of a function that is the host's alone.
+constexpr void of_host(const char* error, const char* file = __builtin_FILE(),
+                       int line = __builtin_LINE()) {
+    constexpr int invalid_device_function = 98;
+    if (on_device_thread() && !state.converts_on_host) [[unlikely]]
+        gradverify_simt_trap(invalid_device_function, error, file, line);
+}
+
 /// A launch's argument while its threads run: a copy, or a reference to what cannot be copied (a
 /// class that owns its memory and converts to a pointer).
 template <class T>
 struct Lent {
     T& value;
+    ~Lent() {}
+};
+/// What is captured where a part of the call is evaluated by each thread.
+struct InCall {
+    ~InCall() {}
 };
 template <class T>
 inline auto argument(T&& value) {
-    if constexpr (std::is_constructible_v<std::decay_t<T>, T&&>) {
-        return std::decay_t<T>(static_cast<T&&>(value));
-    } else {
+    using Copy = std::decay_t<T>;
+    if constexpr (!std::is_constructible_v<Copy, T&&>) {
         return Lent<std::remove_reference_t<T>>{value};
+    } else if constexpr (std::is_trivially_copyable_v<Copy> && std::is_move_constructible_v<Copy>) {
+        Copy copy(static_cast<T&&>(value));
+        hide_host_memory(copy);
+        return copy;
+    } else {
+        return Copy(static_cast<T&&>(value));
     }
 }
 template <class T>
@@ -61,7 +91,33 @@ __attribute__((always_inline)) inline T& give(const Lent<T>& lent) {
 
 template <class Body>
 void launch(const char* kernel, const LaunchConfig& config, const Body& body) {
+    state.converts_on_host =
+        !(std::is_trivially_copy_constructible_v<Body> && std::is_trivially_destructible_v<Body>);
     gradverify_simt_launch(config, kernel, &run_threads<Body>, &body, sizeof body, is_checked);
+    state.converts_on_host = false;
+}
+
+/// Launches may be given the address of a device's variable.
+template <class T>
+bool lent_variable(T& variable) {
+    gradverify_simt_lend(
+        const_cast<void*>(static_cast<const volatile void*>(__builtin_addressof(variable))),
+        sizeof variable);
+    return true;
+}
+
+// The heap of device code, which later launches may be given.
+struct DeviceHeap {};
+inline void* lent_if_devices(void* memory, std::size_t bytes) {
+    if (on_device_thread()) gradverify_simt_lend(memory, bytes);
+    return memory;
+}
+inline void* device_malloc(std::size_t bytes) {
+    return lent_if_devices(__builtin_malloc(bytes), bytes);
+}
+inline void device_free(void* memory) {
+    lent_if_devices(memory, 0);
+    __builtin_free(memory);
 }
 
 /// What a function returns for the address of its local variable: that of a copy, which lives on.
@@ -112,3 +168,19 @@ struct DynamicShared {
 }
 
 }  // namespace gradverify::simt::unit
+
+// `new` in device code.
+inline void* operator new(std::size_t bytes, gradverify::simt::unit::DeviceHeap) {
+    return gradverify::simt::unit::lent_if_devices(::operator new(bytes), bytes);
+}
+inline void* operator new[](std::size_t bytes, gradverify::simt::unit::DeviceHeap) {
+    return gradverify::simt::unit::lent_if_devices(::operator new[](bytes), bytes);
+}
+inline void* operator new(std::size_t bytes, std::align_val_t alignment,
+                          gradverify::simt::unit::DeviceHeap) {
+    return gradverify::simt::unit::lent_if_devices(::operator new(bytes, alignment), bytes);
+}
+inline void* operator new[](std::size_t bytes, std::align_val_t alignment,
+                            gradverify::simt::unit::DeviceHeap) {
+    return gradverify::simt::unit::lent_if_devices(::operator new[](bytes, alignment), bytes);
+}

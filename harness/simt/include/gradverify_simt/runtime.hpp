@@ -127,6 +127,7 @@ inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const auto& symbol, std::
 }
 inline cudaError_t cudaGetSymbolAddress(void** address, const auto& symbol) {
     *address = const_cast<void*>(static_cast<const void*>(&symbol));
+    gradverify::simt::unit::gradverify_simt_lend(*address, sizeof symbol);
     return cudaSuccess;
 }
 inline cudaError_t cudaGetSymbolSize(std::size_t* bytes, const auto& symbol) {

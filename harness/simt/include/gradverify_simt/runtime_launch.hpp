@@ -53,7 +53,8 @@ namespace gradverify::simt::unit {
 
 template <class... Args>
 void launch_with(const char* call, const LaunchConfig& config, void (*kernel)(Args...),
-                 const std::tuple<Args...>& values) {
+                 std::tuple<Args...> values) {
+    std::apply([](auto&... each) { (hide_host_memory(each), ...); }, values);
     launch(call, config,
            [kernel, values] { std::apply([&](const auto&... each) { kernel(each...); }, values); });
 }

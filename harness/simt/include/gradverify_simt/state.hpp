@@ -50,6 +50,8 @@ struct State {
     uint3 cluster_index{};
     unsigned cluster_rank = 0, cluster_size = 1;
     SharedBegin cluster_shared[max_cluster_size] = {};  ///< of its blocks, by rank
+    /// The launch: its threads copy or convert an argument by code of its class, the host's work.
+    bool converts_on_host = false;
 };
 
 /// Unmapped addresses before an arena of shared memory that are its own; and with these, the arena
@@ -178,6 +180,11 @@ void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, con
                             bool of_block);
 
 bool gradverify_simt_thread_returned();
+/// Replaces each pointer to host memory by one to unmapped memory. `may_be_number`: not by itself a
+/// pointer.
+void gradverify_simt_hide_host_memory(void* words, std::size_t bytes, bool may_be_number);
+/// From now on kernels may use this host memory; with 0 bytes no longer.
+void gradverify_simt_lend(void* begin, std::size_t bytes);
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment);
 void* gradverify_simt_place_left_local(std::size_t bytes);
 void gradverify_simt_barrier(const char* file, int line);

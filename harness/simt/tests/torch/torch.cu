@@ -234,6 +234,11 @@ CONSTRUCT(torch_of_the_device) {
     report.holds("a state's offset grows by what was asked for, in fours",
                  later.host()[1] - numbers.host()[1] == 8);
     report.holds("a shuffle", numbers.host()[2] == 1 && numbers.host()[3] == 0);
+    const at::Tensor pinned =
+        at::empty({34}, at::TensorOptions().dtype(at::kLong).pinned_memory(true));
+    philox_kernel<<<1, 32>>>(first, static_cast<unsigned long long*>(pinned.data_ptr()));
+    cudaDeviceSynchronize();
+    report.holds("pinned memory", pinned.data_ptr<std::int64_t>()[2] == 1);
     report.holds("properties", at::cuda::getCurrentDeviceProperties()->warpSize == 32);
     const auto before = at::cuda::getCurrentCUDAStream();
     {

@@ -140,7 +140,8 @@ inline Tensor Tensor::gradverify_make(const Shape& shape, const TensorOptions& o
     Device device = options.device();
     if (device.is_cuda()) device = Device(kCUDA, 0);
     auto memory = c10::gradverify_detail::allocate(
-        static_cast<std::size_t>(shape.elements()) * elementSize(type), device);
+        static_cast<std::size_t>(shape.elements()) * elementSize(type), device,
+        options.pinned_memory());
     void* const data = memory.get();
     return Tensor(std::move(memory), data, shape, type, device);
 }

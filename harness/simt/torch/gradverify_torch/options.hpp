@@ -77,7 +77,7 @@ class TensorOptions {
     bool has_dtype() const { return dtype_.has_value(); }
     bool has_device() const { return device_.has_value(); }
     bool requires_grad() const { return false; }
-    bool pinned_memory() const { return false; }
+    bool pinned_memory() const { return is_pinned_; }
     TensorOptions dtype(std::optional<ScalarType> type) const {
         TensorOptions changed = *this;
         changed.dtype_ = type;
@@ -101,16 +101,22 @@ class TensorOptions {
         TensorOptions filled = others;
         if (dtype_.has_value()) filled.dtype_ = dtype_;
         if (device_.has_value()) filled.device_ = device_;
+        filled.is_pinned_ |= is_pinned_;
         return filled;
     }
     TensorOptions layout(Layout) const { return *this; }
     TensorOptions requires_grad(bool) const { return *this; }
-    TensorOptions pinned_memory(bool) const { return *this; }
+    TensorOptions pinned_memory(bool is_pinned) const {
+        TensorOptions changed = *this;
+        changed.is_pinned_ = is_pinned;
+        return changed;
+    }
     TensorOptions memory_format(MemoryFormat) const { return *this; }
 
   private:
     std::optional<ScalarType> dtype_;
     std::optional<Device> device_;
+    bool is_pinned_ = false;
 };
 inline TensorOptions dtype(ScalarType type) { return TensorOptions(type); }
 inline TensorOptions device(Device device) { return TensorOptions(device); }

@@ -148,8 +148,9 @@ struct Shape {
     }
 };
 
-/// Memory of the device: guarded and poisoned, freed in the order of the current stream.
-inline std::shared_ptr<void> allocate(std::size_t bytes, Device device) {
+/// Memory of the device: guarded and poisoned, freed in the order of the current stream. Kernels
+/// may use the host's where it is pinned.
+inline std::shared_ptr<void> allocate(std::size_t bytes, Device device, bool is_pinned) {
     if (bytes == 0) return nullptr;
     void* memory = nullptr;
     if (device.is_cuda()) {
@@ -157,8 +158,10 @@ inline std::shared_ptr<void> allocate(std::size_t bytes, Device device) {
         return {memory,
                 [](void* of_device) { cudaFreeAsync(of_device, cuda::getCurrentCUDAStream()); }};
     }
-    // Not pinned.
-    return {::operator new(bytes), [](void* of_host) { ::operator delete(of_host); }};
+    if (!is_pinned)
+        return {::operator new(bytes), [](void* of_host) { ::operator delete(of_host); }};
+    C10_CUDA_CHECK(cudaMallocHost(&memory, bytes));
+    return {memory, [](void* of_host) { cudaFreeHost(of_host); }};
 }
 
 }  // namespace c10::gradverify_detail
