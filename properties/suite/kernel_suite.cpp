@@ -226,6 +226,7 @@ Outcome KernelSuite::run(std::string_view printed) const {
         outcome = property.check(context);
         if (outcome.verdict == Verdict::failed) {
             outcome.message += misuse_of_held_outputs(context, outcome);
+            outcome.message += misuse_of_workspace(context, outcome);
             outcome.given = whole_numbers_of(context);
         }
     } catch (const UndecidedComparison& undecided) {
