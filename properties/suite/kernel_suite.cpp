@@ -196,8 +196,11 @@ Suite::Draw KernelSuite::draw(const Row& row, std::uint64_t seed, std::int64_t i
         return draw_large(row, generator, property.values(*row.kernel->op), case_seed, index,
                           options_.large_offset_bits);
     if (!generator.why_none().empty()) return {.drawn = {}, .why_none = generator.why_none()};
-    return {.drawn = make_case(row, property, generator, problem_gen(generator, index), case_seed),
-            .why_none = {}};
+    Case drawn = make_case(row, property, generator, problem_gen(generator, index), case_seed);
+    const auto& before = drawn.setting.before;
+    const double share =
+        generator.share_of(drawn.problem) + (before ? generator.share_of(*before) : 0.0);
+    return {.drawn = std::move(drawn), .why_none = {}, .share = share};
 }
 
 Case KernelSuite::draw_on(const Row& row, std::uint64_t seed, std::int64_t index,
