@@ -55,21 +55,21 @@ TEST_CASE("a number that an output, a workspace or a launcher's memory held is s
 
 TEST_CASE("a write to an input fails, though the input is put back before the end") {
     for (const std::string& op : operators) {
-        const auto message_of = [&](const char* kernel, const char* property) {
-            const Outcome outcome = run(op + kernel, property, "n=3:dense=1");
+        const auto message_of = [&](const char* kernel) {
+            const Outcome outcome = run(op + kernel, "stays_in_bounds", "n=3:dense=2");
             CHECK(outcome.verdict == Verdict::failed);
             return outcome.message;
         };
-        for (const char* property : {"stays_in_bounds", values_of(op), "free_of_races"}) {
-            const std::string by_kernel = message_of("bug_restores_input", property);
-            CAPTURE(by_kernel);
-            CHECK(by_kernel.find("write in x, x[0] of 3, an input, which nothing may write to") !=
-                  std::string::npos);
-            const std::string by_copy = message_of("bug_clears_and_restores", property);
-            CAPTURE(by_copy);
-            CHECK(by_copy.find("cudaMemsetAsync: it writes to x, an input, which nothing may") !=
-                  std::string::npos);
-        }
+        const std::string by_kernel = message_of("bug_restores_input"),
+                          by_copy = message_of("bug_clears_and_restores");
+        CAPTURE(by_kernel);
+        CHECK(by_kernel.find("write in x, x[0] of 3, an input, which nothing may write to") !=
+              std::string::npos);
+        CAPTURE(by_copy);
+        CHECK(by_copy.find("cudaMemsetAsync: it writes to x, an input, which nothing may") !=
+              std::string::npos);
+        for (const char* kernel : {"bug_restores_input", "bug_clears_and_restores"})
+            CHECK(run_drawn(op + kernel, "stays_in_bounds", 40)[Verdict::failed] > 10);
         check_right(op + "leaves_input");
         check_all_agree(op + "leaves_input", "free_of_races", 20);
     }
