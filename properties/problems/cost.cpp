@@ -33,7 +33,10 @@ ProblemCost CostModel::operator()(const Problem& problem) const {
         cost.bytes += elements * bytes_per_element_;
         if (is_output) outputs += elements;
     }
-    cost.elements = problems_->share_of_elements(problem);
+    // No budget allows larger tensors, and this is asked often.
+    constexpr std::int64_t most_drawn = std::int64_t{1} << 24;
+    if (problems_->kernel().most_elements.value_or(most_drawn) < most_drawn)
+        cost.elements = problems_->share_of_elements(problem);
     const LaunchCost& launch = problems_->kernel().launch_cost;
     const double threads = launch.threads
                                ? static_cast<double>(launch.threads(problem))
