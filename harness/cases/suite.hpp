@@ -126,6 +126,7 @@ class Suite : public CaseServer {
         std::optional<Case> drawn;
         std::string why_none;
         bool is_skip = false;  ///< none is wanted: no error of the kernel's declaration
+        double share = 0.0;    ///< of the most that a case may cost, as far as is known; 0: not
     };
     /// Case `index` of a row: a function of seed, kernel, property and index alone. Nothing when
     /// the kernel's declaration leaves no problem; the text says why. Threads draw at once.

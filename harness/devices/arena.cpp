@@ -86,12 +86,15 @@ Arena::Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings
     : device_(device), buffers_(std::move(buffers)) {
     for (const BufferSpec& buffer : buffers_) scatters_.push_back(scatter_of(buffer));
     place(surroundings.edge);
+    const Poison scratch = surroundings.scratch.value_or(surroundings.poison);
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
         fill_with_guards(i, surroundings.guard_parity);
-        const std::uint64_t bits = poison_bits(buffers_[i].dtype, surroundings.poison);
+        const bool is_scratch = buffers_[i].role == BufferRole::workspace;
+        const std::uint64_t bits =
+            poison_bits(buffers_[i].dtype, is_scratch ? scratch : surroundings.poison);
         store(i, [bits](std::size_t) { return bits; });
     }
-    describe();
+    describe(scratch);
 }
 
 std::size_t Arena::bytes_of(std::size_t buffer) const {
@@ -165,15 +168,16 @@ void Arena::place(Edge edge) {
     after_ = device_.host_memory(1, at);
 }
 
-void Arena::describe() const {
+void Arena::describe(Poison scratch) const {
     std::vector<PlacedBuffer> placed;
     placed.reserve(buffers_.size());
     for (std::size_t i = 0; i < buffers_.size(); ++i)
         placed.push_back({.name = buffers_[i].name,
                           .begin = placements_[i].data,
                           .end = placements_[i].data + bytes_of(i),
-                          .element_bytes = traits_of(buffers_[i].dtype).bytes});
-    device_.describe(placed);
+                          .element_bytes = traits_of(buffers_[i].dtype).bytes,
+                          .is_input = buffers_[i].role == BufferRole::input});
+    device_.describe(placed, scratch);
 }
 
 /// Guards around the data and, where its elements lie apart, between them.

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,9 +46,13 @@ struct Surroundings {
     /// Which end of each buffer lies at an unmapped page, on a device that has them.
     Edge edge = Edge::end;
     DelayedStream delayed = DelayedStream::none;
+    /// What the workspace and the launcher's own allocations hold, if not the same as outputs.
+    std::optional<Poison> scratch{};
 
     Surroundings with_other_edge() const {
-        return {poison, guard_parity, edge == Edge::end ? Edge::begin : Edge::end, delayed};
+        Surroundings other = *this;
+        other.edge = edge == Edge::end ? Edge::begin : Edge::end;
+        return other;
     }
     bool operator==(const Surroundings&) const = default;
 };
@@ -102,7 +107,7 @@ class Arena {
     std::size_t data_offset(std::size_t buffer, const std::byte* region, std::size_t region_bytes,
                             Edge edge) const;
     void place(Edge edge);
-    void describe() const;
+    void describe(Poison scratch) const;
     void fill_with_guards(std::size_t buffer, int parity);
     /// Writes the bits of each element, by its index.
     template <class BitsAt>

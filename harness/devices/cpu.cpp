@@ -116,12 +116,19 @@ class CpuDevice final : public Device {
         }
     }
 
-    void describe(std::span<const PlacedBuffer> buffers) override {
+    void describe(std::span<const PlacedBuffer> buffers, Poison scratch) override {
+        constexpr std::uint32_t nan = ~std::uint32_t{0};  // or -1
+        simt::fill_allocations_with(
+            scratch == Poison::nan ? nan
+                                   : static_cast<std::uint32_t>(poison_bits(DType::f32, scratch)));
+        // Protection takes system calls, as long as a small case: calls with the poison that
+        // stays_in_bounds alone draws have it, one in four of its calls.
+        const bool is_protected = scratch == Poison::plausible;
         std::vector<simt::NamedBuffer> named;
         named.reserve(buffers.size());
         for (const PlacedBuffer& buffer : buffers)
-            named.push_back(
-                {std::string(buffer.name), buffer.begin, buffer.end, buffer.element_bytes});
+            named.push_back({std::string(buffer.name), buffer.begin, buffer.end,
+                             buffer.element_bytes, buffer.is_input && is_protected});
         simt::describe_buffers(std::move(named));
     }
 
@@ -138,7 +145,9 @@ class CpuDevice final : public Device {
         simt::set_schedule(schedule_of(setting));
         simt::begin_call(call.launch.stream);
         RunStatus status;
+        simt::protect_inputs(true);
         status.seconds = seconds_of([&] { status.call(kernel, call); });
+        simt::protect_inputs(false);
         const bool is_cuda_only = simt::error_is_cuda_only();
         if (const std::string error = simt::take_error(); !error.empty()) {
             status.error = error;
@@ -158,6 +167,7 @@ class CpuDevice final : public Device {
         std::byte* const memory =
             simt::buffer_region(static_cast<std::size_t>(which), bytes, simt::Edge::end);
         if (!memory) throw std::runtime_error("not enough memory for the cpu device");
+        simt::describe_buffers({});
         return memory;
     }
 

@@ -14,6 +14,7 @@
 
 #include "harness/cases/case.hpp"
 #include "harness/cases/measurement.hpp"
+#include "harness/devices/poison.hpp"
 #include "harness/registry/kernel_declaration.hpp"
 
 namespace gradverify {
@@ -44,6 +45,7 @@ struct PlacedBuffer {
     const std::byte* begin = nullptr;
     const std::byte* end = nullptr;
     std::size_t element_bytes = 1;
+    bool is_input = false;  ///< that nothing may write to
 };
 
 /// The stream that is busy when a launcher is called, so that unordered work overtakes its work.
@@ -104,8 +106,9 @@ class Device {
     virtual void download(std::byte* host) = 0;
 
     /// Tells a device that sees accesses what lies in the regions, for its messages. Launchers of
-    /// the checked variant may touch nothing else there.
-    virtual void describe(std::span<const PlacedBuffer>) {}
+    /// the checked variant may touch nothing else there. Where the device can, it fills what
+    /// launchers allocate with this poison, and makes a write to an input an error.
+    virtual void describe(std::span<const PlacedBuffer>, Poison) {}
 
     /// The default stream, or one of this device's own.
     virtual CUstream_st* stream(bool own) = 0;

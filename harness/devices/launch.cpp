@@ -263,6 +263,11 @@ class Rig {
             result.untouched.push_back(was_poisoned ? std::move(untouched)
                                                     : std::vector<std::int64_t>());
         }
+        if (buffers_.has_workspace && call_.surroundings.scratch) {
+            const std::size_t workspace = buffers_.buffers.size() - 1;
+            result.workspace_words = element_count(buffers_.buffers[workspace].sizes);
+            result.workspace_untouched = std::ssize(arena_.untouched(workspace));
+        }
         std::ranges::move(arena_.stray_writes(), std::back_inserter(result.stray_writes));
     }
 

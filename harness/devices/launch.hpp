@@ -40,6 +40,8 @@ struct CallResult {
     std::vector<std::vector<std::byte>> output_bits;
     /// Flat indices of output elements that the call left as they were, for each output.
     std::vector<std::vector<std::int64_t>> untouched;
+    /// Words of the workspace, and those that still hold its poison, where `scratch` was given.
+    std::int64_t workspace_words = 0, workspace_untouched = 0;
     /// One sentence for each buffer that was written where it must not be.
     std::vector<std::string> stray_writes;
     double seconds = 0.0;  ///< with those of the call before

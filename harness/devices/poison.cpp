@@ -47,10 +47,13 @@ Patterns patterns_of(DType dtype) {
 
 // An integer poison is an index far outside of any tensor; two calls have two of them.
 constexpr double poison_index = 0x7a7a7a7a, other_poison_index = 0x5b5b5b5b;
+constexpr double plausible_index = 1.0, plausible_number = 0.625;
 
 }  // namespace
 
 std::uint64_t poison_bits(DType dtype, Poison poison) {
+    if (poison == Poison::plausible)
+        return bits_of(dtype, is_floating(dtype) ? plausible_number : plausible_index);
     if (!is_floating(dtype))
         return bits_of(dtype, poison == Poison::negative_huge   ? -poison_index
                               : poison == Poison::positive_huge ? other_poison_index

@@ -8,8 +8,9 @@
 
 namespace gradverify {
 
-/// The content of a buffer that the kernel must write, before the run.
-enum class Poison { nan, positive_huge, negative_huge };
+/// The content of a buffer that the kernel must write, before the run. `plausible` is a number as a
+/// result may be: 5/8, of integers 1, of scales 1/2. No test for NaN or for a range hides it.
+enum class Poison { nan, positive_huge, negative_huge, plausible };
 
 std::uint64_t poison_bits(DType dtype, Poison poison);
 double poison_value(DType dtype, Poison poison);

@@ -31,6 +31,7 @@ TEST_CASE("poison and guards of a floating type are NaNs that differ, and number
         const double huge = 0.75 * std::exp2(std::ilogb(type.largest));
         CHECK(value(poison_bits(row.dtype, Poison::positive_huge)) == huge);
         CHECK(value(poison_bits(row.dtype, Poison::negative_huge)) == -huge);
+        CHECK(value(poison_bits(row.dtype, Poison::plausible)) == 0.625);
     }
 }
 
@@ -41,6 +42,7 @@ TEST_CASE("poison of scales is their NaN, and powers of two near both ends") {
     CHECK(std::isnan(value(Poison::nan)));
     CHECK(value(Poison::positive_huge) == 0x1p+125);
     CHECK(value(Poison::negative_huge) == 0x1p-125);
+    CHECK(value(Poison::plausible) == 0.5);
     CHECK(std::isnan(number_of(DType::f8e8m0, guard_bits(DType::f8e8m0, true))));
     CHECK(number_of(DType::f8e8m0, guard_bits(DType::f8e8m0, false)) == 0.5);
 }
@@ -53,6 +55,7 @@ TEST_CASE("poison and guards of an integer type are indices far outside of any t
         CHECK(value(poison_bits(dtype, Poison::nan)) == 0x7a7a7a7a);
         CHECK(value(poison_bits(dtype, Poison::positive_huge)) == 0x5b5b5b5b);
         CHECK(value(poison_bits(dtype, Poison::negative_huge)) == -0x7a7a7a7a);
+        CHECK(value(poison_bits(dtype, Poison::plausible)) == 1);
         CHECK(value(guard_bits(dtype, true)) == 0x7a7a7a7a);
         CHECK(value(guard_bits(dtype, false)) == -0x7a7a7a7a);
     }

@@ -101,6 +101,42 @@ TEST_CASE("what a row is due is no more than the run gives it, and nothing where
         CHECK(result.thin_of == 0);
 }
 
+TEST_CASE("with a time limit each row has its first 50 cases before a cheap one has more") {
+    Bench bench;
+    bench.check({bench.row("pass"), bench.row("sleep_20")}, {.cases = 60, .seconds = 600.0});
+    int quick = 0, slow = 0;
+    for (const std::string& ended : bench.ended_cases) {
+        ++(ended.starts_with("pass ") ? quick : slow);
+        if (quick > 50 && slow < 48) FAIL(quick << " and " << slow);  // a few are in flight
+    }
+    CHECK(quick == 60);
+    CHECK(slow == 60);
+}
+
+TEST_CASE("with a time limit dear cases come behind a row's first, but for a row of dear ones") {
+    const auto order_of = [](double usual, double dear, std::optional<double> seconds) {
+        Bench bench;
+        const auto draw = bench.suite.on_draw;
+        bench.suite.on_draw = [=](const Row& row, std::uint64_t seed, std::int64_t index) {
+            Suite::Draw drawn = draw(row, seed, index);
+            drawn.share = index == 3 || index == 7 ? dear : usual;
+            return drawn;
+        };
+        bench.check({bench.row("pass")}, {.cases = 60, .seconds = seconds});
+        REQUIRE(bench.ended_cases.size() == 60);
+        const auto place_of = [&](const std::string& drawn) {
+            return std::ranges::find(bench.ended_cases, "pass " + drawn + " passed") -
+                   bench.ended_cases.begin();
+        };
+        return std::pair(place_of("3"), place_of("7"));
+    };
+    using Places = std::pair<std::ptrdiff_t, std::ptrdiff_t>;
+    CHECK(order_of(1e-3, 1.0, 600.0) == Places(50, 51));
+    CHECK(order_of(1e-3, 1.0, {}) == Places(3, 7));
+    CHECK(order_of(0.5, 1.0, 600.0) == Places(3, 7));
+    CHECK(order_of(1e-6, 1e-3, 600.0) == Places(3, 7));
+}
+
 TEST_CASE("a run says now and then that it lives, and what takes longest") {
     Bench bench;
     bench.check({bench.row("pass"), bench.row("sleep_300")},

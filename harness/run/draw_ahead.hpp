@@ -24,7 +24,8 @@ class DrawAhead {
     struct Drawn {
         std::optional<Work> work;
         std::string why_none;
-        bool is_skip = false;  ///< see Suite::Draw
+        bool is_skip = false;  ///< these two: see Suite::Draw
+        double share = 0.0;
     };
     using Draw = std::function<Drawn(std::size_t row, std::int64_t index)>;
 

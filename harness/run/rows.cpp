@@ -16,6 +16,10 @@ namespace {
 const std::string drawing_threw = "drawing a problem threw: ";
 // A row that has compared nothing but zeros is given this many cases.
 constexpr std::int64_t cases_to_tell = 100;
+// Under a time limit each row has these before others have more.
+constexpr std::int64_t first_cases = 50;
+// They cost no more than this share of the most that a case may, or this many times their median.
+constexpr double largest_first_share = 0.25, most_times_median = 100.0;
 // More threads than these draw nothing that is missed.
 constexpr int most_drawing = 4;
 
@@ -102,8 +106,8 @@ std::int64_t Rows::cases_of(const Serving& serving) const {
 }
 
 bool Rows::has_more(const Serving& serving) const {
-    return serving.open &&
-           (!serving.known.empty() || serving.walk || serving.next_index < serving.cases);
+    return serving.open && (!serving.known.empty() || serving.walk ||
+                            serving.next_index < serving.cases || !serving.dear.empty());
 }
 
 /// The cases below which it is thin; 0 where it is due none.
@@ -137,7 +141,16 @@ bool Rows::takes_more(const Serving& serving) const {
            !serving.runs_alone && !time_.is_overrun();
 }
 
+/// For a quarter of the time rows share it equally, so that dear ones leave some to all others.
+void Rows::end_dues() {
+    are_first_due_ = false;
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+        if (rows_[i].usual >= options_.at_least) turns_.has_its_due(i);
+}
+
 bool Rows::submit_some() {
+    if (options_.seconds && are_first_due_ && time_.seconds_left() < *options_.seconds / 4.0)
+        end_dues();
     if (rows_left_ != pool_.rows_left()) {
         rows_left_ = pool_.rows_left();
         for (std::size_t i = 0; i < rows_.size(); ++i) set_kind(i);
@@ -185,18 +198,42 @@ void Rows::submit(std::size_t which, Serving& serving) {
         return submit(which, index, work_of(std::move(known)));
     }
     if (serving.walk) return submit_next_of_walk(which, serving);
-    const std::int64_t index = serving.next_index, step = options_.shard.count;
-    serving.next_index += step;
-    const std::int64_t given = (serving.next_index - options_.shard.index) / step;
-    if (options_.at_least > 0 && given >= (serving.runs_alone ? 1 : options_.at_least))
-        turns_.has_its_due(which);
-    // Large problems are few, and take long to draw.
-    DrawAhead::Drawn drawn = serving.runs_alone ? draw(serving, index)
-                                                : drawing_.take(which, index, step, serving.cases);
+    const std::int64_t step = options_.shard.count;
+    DrawAhead::Drawn drawn;
+    std::int64_t index = 0;
+    for (bool waits = true; waits;) {
+        if (!serving.dear.empty() &&
+            (serving.usual >= first_cases || serving.next_index >= serving.cases)) {
+            auto [first, work] = std::move(serving.dear.front());
+            serving.dear.pop_front();
+            return submit(which, first, std::move(work));
+        }
+        index = serving.next_index;
+        serving.next_index += step;
+        // Large problems are few, and take long to draw.
+        drawn = serving.runs_alone ? draw(serving, index)
+                                   : drawing_.take(which, index, step, serving.cases);
+        waits = drawn.work && is_too_dear(serving, drawn.share);
+        if (waits) serving.dear.emplace_back(index, std::move(*drawn.work));
+    }
+    const std::int64_t least = std::max(options_.at_least, are_first_due_ ? first_cases : 0);
+    if (serving.usual >= (serving.runs_alone ? 1 : least)) turns_.has_its_due(which);
     if (drawn.work) return submit(which, index, std::move(*drawn.work));
     if (!drawn.is_skip) return stop(serving, index, {{}, Outcome::errored(drawn.why_none)});
     ++serving.result.skips[drawn.why_none];
     close(serving);
+}
+
+/// Notes what a case costs that is not.
+bool Rows::is_too_dear(Serving& serving, double share) const {
+    std::vector<double>& shares = serving.shares;
+    const bool is_early = options_.seconds && serving.usual < first_cases;
+    if (is_early && share > largest_first_share && !shares.empty() &&
+        share > most_times_median * shares[shares.size() / 2])
+        return true;
+    ++serving.usual;
+    if (is_early) shares.insert(std::ranges::upper_bound(shares, share), share);
+    return false;
 }
 
 /// The row takes no more cases, and ends if none is running.
@@ -246,7 +283,8 @@ DrawAhead::Drawn Rows::draw(const Serving& serving, std::int64_t index) const tr
         return {.work = work_of(std::move(drawn))};
     }
     Suite::Draw draw = suite_.draw(row, options_.seed, index);
-    if (draw.drawn) return {.work = work_of(std::move(*draw.drawn))};
+    if (draw.drawn)
+        return {.work = work_of(std::move(*draw.drawn)), .why_none = {}, .share = draw.share};
     return {.work = {}, .why_none = std::move(draw.why_none), .is_skip = draw.is_skip};
 } catch (const std::exception& wrong) {
     return {.work = {}, .why_none = drawing_threw + wrong.what()};

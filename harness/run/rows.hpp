@@ -35,6 +35,11 @@ struct Serving {
     std::int64_t next_index = 0;
     std::int64_t in_flight = 0;
     std::deque<Case> known;  ///< that have failed before
+    /// Those drawn that are too dear for a row's first, with their index; the number of the others,
+    /// and what the first of these cost, in ascending order.
+    std::deque<std::pair<std::int64_t, Work>> dear;
+    std::int64_t usual = 0;
+    std::vector<double> shares;
     std::optional<ExhaustiveWalk> walk;
     bool open = false;        ///< takes more cases
     bool runs_alone = false;  ///< its cases never run beside one of another such row
@@ -104,6 +109,8 @@ class Rows {
     void come_back(std::int64_t ticket);
     void submit(std::size_t which, Serving& serving);
     void submit(std::size_t which, std::int64_t index, Work work, int redraws = 0);
+    bool is_too_dear(Serving& serving, double share) const;
+    void end_dues();
     void submit_next_of_walk(std::size_t which, Serving& serving);
     void close(Serving& serving);
     Work work_of(Case drawn) const;
@@ -126,6 +133,7 @@ class Rows {
     std::size_t rows_left_ = 0;         ///< by clients, when it was last asked
     std::int64_t alone_in_flight_ = 0;  ///< cases of rows that run one at a time
     bool is_alone_waiting_ = false;
+    bool are_first_due_ = true;     ///< rows have their first cases before others have more
     double backlog_seconds_ = 0.0;  ///< that the cases in flight are expected to take
     std::set<const Kernel*> failing_kernels_;
     std::map<std::pair<const Kernel*, std::string>, SeenFailure> seen_;

@@ -42,6 +42,21 @@ TEST_CASE("a row that has its due waits for those that have not, whatever they t
     CHECK(served(turns, 1, {1.0, 9.0}) == std::vector<std::size_t>{0});
 }
 
+TEST_CASE("rows of very different costs have what they are due before the cheap ones have more") {
+    constexpr int due = 50;
+    const std::vector<double> seconds{0.001, 0.1, 0.002, 0.4};
+    Turns turns({0, 1, 2, 3}, true);
+    std::vector<int> cases(4);
+    while (cases[1] < due || cases[3] < due) {
+        const std::size_t row = served(turns, 1, seconds).front();
+        if (++cases[row] == due) turns.has_its_due(row);
+    }
+    CHECK(cases == std::vector(4, due));
+    for (const std::size_t row : served(turns, 1000, seconds)) ++cases[row];
+    CHECK(cases[0] > 4 * due);
+    CHECK(cases[3] == due);
+}
+
 TEST_CASE("what a row's running cases will take is expected of those before") {
     Turns turns({0, 1}, true);
     CHECK(served(turns, 2, {0.1, 0.5}) == std::vector<std::size_t>{0, 1});

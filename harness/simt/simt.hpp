@@ -73,10 +73,12 @@ struct Finding {
 /// This OS thread's findings since the last call: one for each kind and pair of source lines.
 std::vector<Finding> take_findings();
 
-/// Device memory: filled with 0xFF, aligned to 256 bytes, its end (rounded up to 256 bytes) at an
-/// unmapped page, another before its first page. From any OS thread.
+/// Device memory: filled with a word (0xFFFFFFFF until another is set), aligned to 256 bytes, its
+/// end (rounded up to 256 bytes) at an unmapped page, another before its first page. From any OS
+/// thread.
 /// **Errors** nullptr when there is not enough. Zero bytes give a pointer that may be freed.
 void* allocate_device(std::size_t bytes);
+void fill_allocations_with(std::uint32_t word);
 /// **Errors** false when the pointer is not one of `allocate_device`'s; null is fine.
 bool free_device(void* pointer);
 
@@ -102,10 +104,13 @@ struct NamedBuffer {
     const std::byte* begin = nullptr;
     const std::byte* end = nullptr;
     std::size_t element_bytes = 1;
+    bool is_input = false;
 };
 /// Replaces the buffers of this OS thread's launches, between launches. In a mapping that holds a
 /// buffer the checked variant may touch buffers alone, elsewhere all device memory.
 void describe_buffers(std::vector<NamedBuffer> buffers);
+/// From now on a write to the pages of a buffer that is an input is a fault, or is none any more.
+void protect_inputs(bool protects);
 
 /// From now on SIGSEGV, SIGBUS, SIGFPE and SIGILL of a kernel end its launch with an error that
 /// names the access, the buffer's element, the thread and the source line. Other signals of the

@@ -46,6 +46,7 @@ class Caller {
     Result make(Call call, Result (*make_it)(const Call&));
     CallResult make(const Call& call);
     CallResult call_partner(const Call& call);
+    std::vector<Array<double>> inputs_before(const Call& call) const;
     Call make_call(const Kernel& kernel, const std::vector<Array<double>>& inputs,
                    const Setting& setting, const Surroundings& surroundings) const;
 

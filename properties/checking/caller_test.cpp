@@ -4,6 +4,7 @@
 #include "properties/checking/caller.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <thread>
 
@@ -43,6 +45,17 @@ void launch_adding(const PassCall& call) {
     }
 }
 
+std::vector<std::vector<double>> seen;  ///< what a launcher is given, at each call
+void launch_seeing(const PassCall& call) {
+    std::vector<double>& all = seen.emplace_back();
+    for (const char* name : {"index", "x", "w", "b"}) {
+        const Elements tensor(call, name);
+        for (std::int64_t i = 0; i < tensor.view.elements(); ++i) all.push_back(tensor[i]);
+        all.push_back(INFINITY);  // the end of one
+    }
+    launch_scaled(call);
+}
+
 void refuse(const PassCall&) { throw NotSupported("too odd"); }
 
 void throw_place(const PassCall&) {
@@ -58,6 +71,7 @@ const Registry& kernels() {
         std::vector<KernelDeclaration> all{scaled_kernel("sleepy", launch_sleepy),
                                            scaled_kernel("sleepy", launch_sleepy),
                                            scaled_kernel("right"),
+                                           scaled_kernel("seeing", launch_seeing),
                                            scaled_kernel("adds", launch_adding).adds_to_outputs(),
                                            scaled_kernel("refuses", refuse).may_refuse(),
                                            scaled_kernel("throws_on_two", throw_on_two),
@@ -211,6 +225,26 @@ TEST_CASE("the call before comes once, and the seconds of all calls count") {
     check_counts_nap_of(0, checked);
     check_counts_nap_of(0, held);
     CHECK(calls_on_two == 1);
+}
+
+TEST_CASE("on its own problem the call before has the case's data but for one middle element") {
+    std::set<std::size_t> places;
+    for (int seed = 1; seed <= 20; ++seed) {
+        seen.clear();
+        CallScene scene("seeing", fmt::format("n=9:seed={}:before=n=9", seed));
+        CHECK(scene.call_itself().ran());
+        REQUIRE(seen.size() == 2);
+        REQUIRE(seen[0].size() == seen[1].size());
+        std::size_t differ = 0;
+        for (std::size_t i = 0; i < seen[0].size(); ++i)
+            if (seen[0][i] != seen[1][i]) {
+                ++differ;
+                places.insert(i);
+            }
+        CHECK(differ == 1);
+    }
+    CHECK(places.size() > 1);  // of different tensors
+    CHECK(places.contains(10 + 4));
 }
 
 TEST_CASE("the first call follows on the call before, and the second of two on the first") {

@@ -78,4 +78,32 @@ std::string misuse_of_held_outputs(const CaseContext& context, const Outcome& fa
     return {};
 }
 
+std::string misuse_of_workspace(CaseContext& context, const Outcome& failed) try {
+    // Calls that differ of themselves tell nothing, and large ones take long.
+    if (failed.maps.empty() || context.checked().setting.copies || context.declaration().determinism != Determinism::bitwise) return {};
+    const auto inputs = context.inputs.of(context.pass());
+    std::vector<CallResult> results;
+    for (const Poison scratch : {Poison::nan, Poison::nan, Poison::plausible}) {
+        Surroundings surroundings = context.caller.surroundings();
+        surroundings.scratch = scratch;
+        results.push_back(
+            context.caller.call(context.kernel(), inputs, context.checked().setting, surroundings));
+        if (!results.back().ran()) return {};
+    }
+    if (results[0].output_bits != results[1].output_bits ||
+        results[1].output_bits == results[2].output_bits)
+        return {};
+    const auto& [words, untouched] =
+        std::pair(results[1].workspace_words, results[1].workspace_untouched);
+    if (words == 0) return "; it reads memory that its launcher allocates and nobody has written";
+    if (untouched == words) return "; it reads its workspace, which nobody has written";
+    if (untouched > 0)
+        return fmt::format(
+            "; it reads its workspace, where nobody has written {} of {} words of 4 bytes",
+            untouched, words);
+    return "; it reads its workspace before it writes there";
+} catch (const NotServed&) {
+    return {};
+}
+
 }  // namespace gradverify

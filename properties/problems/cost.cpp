@@ -7,7 +7,7 @@ namespace gradverify {
 
 double ProblemCost::share_of(const WorkBudget& budget) const {
     return std::max({multiply_adds / budget.multiply_adds, thread_barriers / budget.thread_barriers,
-                     bytes / budget.bytes});
+                     bytes / budget.bytes, elements});
 }
 
 CostModel::CostModel(const SupportedProblems& problems) : problems_(&problems) {
@@ -33,6 +33,10 @@ ProblemCost CostModel::operator()(const Problem& problem) const {
         cost.bytes += elements * bytes_per_element_;
         if (is_output) outputs += elements;
     }
+    // No budget allows larger tensors, and this is asked often.
+    constexpr std::int64_t most_drawn = std::int64_t{1} << 24;
+    if (problems_->kernel().most_elements.value_or(most_drawn) < most_drawn)
+        cost.elements = problems_->share_of_elements(problem);
     const LaunchCost& launch = problems_->kernel().launch_cost;
     const double threads = launch.threads
                                ? static_cast<double>(launch.threads(problem))

@@ -21,9 +21,10 @@ struct WorkBudget {
 
 struct ProblemCost {
     double multiply_adds = 0.0, thread_barriers = 0.0, bytes = 0.0;
-    int empty_axes = 0;  ///< axes of size zero, over all tensors
+    double elements = 0.0;  ///< of the largest tensor, as a share of what the kernel takes
+    int empty_axes = 0;     ///< axes of size zero, over all tensors
 
-    /// The largest of the three, as a share of the budget.
+    /// The largest of them, as a share of the budget.
     double share_of(const WorkBudget& budget) const;
 };
 

@@ -267,14 +267,20 @@ std::vector<Problem> spread(const std::vector<std::vector<Problem>>& lists) {
     return all;
 }
 
+/// The most elements of a tensor that the kernel takes, as far as that matters to the array.
+std::int64_t most_elements_of(const KernelDeclaration& kernel) {
+    constexpr auto any = static_cast<std::int64_t>(covering_budget.bytes);
+    return std::min(kernel.most_elements.value_or(any), any);
+}
+
 /// Kernels with the same key share an array.
 std::string key_of(const SupportedProblems& problems, const PassSpec& pass) {
     const KernelDeclaration& kernel = problems.kernel();
     const LaunchCost& cost = kernel.launch_cost;
     const RankRange ranks = kernel.ranks.value_or(problems.op().space.ranks());
     std::string key =
-        fmt::format("{}.{} {} {} {} {} {} {}-{}", problems.op().name, pass.name,
-                    cost.threads_per_output, cost.barriers_per_thread,
+        fmt::format("{}.{} {} {} {} {} {} {} {}-{}", problems.op().name, pass.name,
+                    most_elements_of(kernel), cost.threads_per_output, cost.barriers_per_thread,
                     reinterpret_cast<std::uintptr_t>(cost.threads), kernel.accepts_empty,
                     reinterpret_cast<std::uintptr_t>(kernel.predicate), ranks.least, ranks.most);
     for (const Constraint& constraint : kernel.constraints) key += '\n' + constraint.print();
@@ -282,11 +288,12 @@ std::string key_of(const SupportedProblems& problems, const PassSpec& pass) {
 }
 
 /// The pass whose outputs the cost of a problem follows: the forward one, unless the kernel's
-/// threads or barriers matter.
+/// threads or barriers matter, or the sizes of its own tensors.
 const PassSpec& pass_that_matters(const SupportedProblems& problems) {
     const LaunchCost& cost = problems.kernel().launch_cost;
-    const bool is_plain =
-        cost.threads_per_output <= 1 && cost.barriers_per_thread == 0 && !cost.threads;
+    const bool is_plain = cost.threads_per_output <= 1 && cost.barriers_per_thread == 0 &&
+                          !cost.threads &&
+                          most_elements_of(problems.kernel()) == most_elements_of({});
     return is_plain ? problems.op().forward() : problems.pass();
 }
 

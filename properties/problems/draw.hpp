@@ -31,6 +31,9 @@ class ProblemDrawer {
     /// The same, of this rank, which the kernel supports.
     std::optional<Problem> of_rank(SplitMix64& random, int rank) const;
 
+    /// What it costs, as a share of the budget.
+    double share_of(const Problem& problem) const { return cost_(problem).share_of(budget_); }
+
   private:
     class Attempt;
 

@@ -56,6 +56,9 @@ class ProblemGenerator {
     /// Null if no draw has asked for it.
     const CoveringArray* covering_array_if_made() const { return covering_array_; }
 
+    /// What a problem that was drawn costs, as a share of the budget.
+    double share_of(const Problem& problem) const { return drawer_->share_of(problem); }
+
     /// Null when the constraints have no solution.
     const SupportedProblems* supported() const { return supported_.get(); }
 

@@ -189,6 +189,20 @@ TEST_CASE("draws are supported, hold something, and stay within the budget") {
     }
 }
 
+TEST_CASE("draws stay within the elements that a kernel takes, however few they are") {
+    for (const std::int64_t most : {1, 2, 16, 1000}) {
+        CAPTURE(most);
+        KernelDeclaration kernel = test_kernel();
+        kernel.up_to_elements(most);
+        std::int64_t largest = 0;
+        for (const Problem& p : supported_draws(kernel, 300))
+            for (const Sizes& sizes : {input_sizes(p), filter_sizes(p), output_sizes(p)})
+                largest = std::max(largest, element_count(sizes));
+        CHECK(largest <= most);
+        CHECK(largest > most / 2);
+    }
+}
+
 TEST_CASE("a problem costs its products, its threads' barriers and its tensors' bytes") {
     Operator op = make_test_operator();
     op.passes.push_back(test_pass("grad_input", {"dy", "w"}, "dx"));

@@ -261,9 +261,22 @@ bool SupportedProblems::satisfies_constraints(const Problem& problem) const {
     return true;
 }
 
+double SupportedProblems::share_of_elements(const Problem& problem) const {
+    if (!kernel_->most_elements) return 0.0;
+    double largest = 0.0;
+    for (const std::string& tensor : pass_->tensors()) {
+        double elements = 1.0;
+        for (const std::int64_t size : op_->sizes_of(tensor, problem))
+            elements *= static_cast<double>(size);
+        largest = std::max(largest, elements);
+    }
+    return largest / static_cast<double>(*kernel_->most_elements);
+}
+
 bool SupportedProblems::satisfies_predicates(const Problem& problem) const {
     if (op_->why_invalid && op_->why_invalid(problem)) return false;
     if (kernel_->predicate != nullptr && !kernel_->predicate(problem)) return false;
+    if (share_of_elements(problem) > 1.0) return false;
     return kernel_->accepts_empty || !op_->is_empty(problem);
 }
 

@@ -81,7 +81,11 @@ class SupportedProblems {
     const std::vector<RankDomain>& domains() const { return domains_; }
     const RankDomain* domain_of(int rank) const;
 
-    /// The two parts of `contains`; the second one asks also whether the problem is empty.
+    /// The elements of the pass's largest tensor, as a share of what the kernel takes; 0 where it
+    /// takes any.
+    double share_of_elements(const Problem& problem) const;
+    /// The two parts of `contains`; the second one asks also whether the problem is empty, or has
+    /// tensors larger than the kernel takes.
     bool satisfies_constraints(const Problem& problem) const;
     bool satisfies_predicates(const Problem& problem) const;
     bool contains(const Problem& problem) const {

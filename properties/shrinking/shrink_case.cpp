@@ -36,13 +36,15 @@ bool walk_data(ShrinkTrials& trials, const rc::Seq<rc::Shrinkable<Data>>& simple
 
 /// Runs the smaller problems in order with the failure's own few values, until one fails.
 Minimality carry_values(const SupportedProblems& supported, ShrinkTrials& trials,
-                        const Operator& op, const Minimality& before) {
+                        const Kernel& kernel, const Minimality& before) {
+    const Operator& op = *kernel.op;
     const Case start = trials.smallest();
     ProblemEnumerator smaller(supported, {.distance = start.problem.distance()});
     Minimality claim{.kind = before.kind};
     for (auto next = smaller.next(); next && *next < start.problem; next = smaller.next()) {
         Case candidate = start;
         candidate.problem = *next;
+        candidate.setting.before = before_on(kernel, start, *next);
         const auto carried = carried_data(op, start.problem, *next, start.data.elements);
         if (!carried || !trials.may_go_on()) break;
         candidate.data = *carried;
@@ -99,7 +101,7 @@ Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outco
     if (hangs_on_values(shown) || (shown.is_explicit && takes_indices(*kernel.op))) {
         const Problem larger = trials.smallest().problem;
         trials.start(options.carried);
-        minimality = carry_values(supported, trials, *kernel.op, minimality);
+        minimality = carry_values(supported, trials, kernel, minimality);
         trials.start(options.data);
         if (trials.smallest().problem < larger)
             shrink_data(trials, *kernel.op, list_data(trials.smallest()));

@@ -8,6 +8,17 @@
 
 namespace gradverify {
 
+std::optional<Problem> before_on(const Kernel& kernel, const Case& found, const Problem& problem) {
+    const std::optional<Problem>& before = found.setting.before;
+    if (!before || before->rank() != found.problem.rank() || before->rank() != problem.rank())
+        return before;
+    Problem moved = problem;
+    for (int slot = 0; slot < static_cast<int>(moved.values().size()); ++slot)
+        if ((*before)[slot] != found.problem[slot]) moved[slot] = (*before)[slot];
+    const bool is_supported = !kernel.op->validate(moved) && !kernel.why_unsupported(moved);
+    return is_supported ? moved : before;
+}
+
 ProblemTrials::ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTrials& trials,
                              bool carries_data)
     : kernel_(kernel), found_(found), trials_(trials), carries_data_(carries_data) {
@@ -18,7 +29,7 @@ ProblemTrials::ProblemTrials(const Kernel& kernel, const Case& found, ShrinkTria
 std::vector<Case> ProblemTrials::dense(const Problem& problem) const {
     std::vector<Case> cases = dense_cases(kernel_, found_.property, found_.device, problem);
     for (Case& one : cases) {
-        one.setting.before = found_.setting.before;
+        one.setting.before = before_on(kernel_, found_, problem);
         one.setting.is_strict = found_.setting.is_strict;
     }
     return cases;
@@ -29,6 +40,7 @@ std::vector<Case> ProblemTrials::as_found(const Problem& problem, const Data& de
     std::vector<Case> cases;
     Case found = found_;
     found.problem = problem;
+    found.setting.before = before_on(kernel_, found_, problem);
     // Recorded tensors have the sizes of one problem.
     if (problem != found_.problem) found.data.files.clear();
     if (found.data.is_explicit)

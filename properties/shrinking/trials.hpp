@@ -70,6 +70,10 @@ class ShrinkTrials {
     double seconds_ = 0.0, last_second_ = 0.0;
 };
 
+/// The call before a case that goes to another problem: in the parameters in which the two calls
+/// were alike they still are, if the kernel supports that.
+std::optional<Problem> before_on(const Kernel& kernel, const Case& found, const Problem& problem);
+
 /// Decides whether a problem fails: runs its dense cases, with the found case's call before it, and
 /// remembers the answer. Where these don't show the failure on the found problem, `is_canonical` is
 /// false, and the found case's own data and setting are tried as well.

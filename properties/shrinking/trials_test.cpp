@@ -115,6 +115,18 @@ TEST_CASE(
     for (const Case& run : trials.runs) CHECK(run.setting.before == parsed("in=1x2"));
 }
 
+TEST_CASE("where the call before had the case's own value of a parameter it has that still") {
+    const std::pair<const char*, const char*> befores[] = {
+        {"n=3,in=2x2", "n=1,in=1x2"},
+        {"n=3,in=2x2,stride=2x1", "n=1,in=1x2,stride=2x1"},
+        {"n=2,in=2x2", "n=2,in=1x2"}};
+    for (const auto& [before, after] : befores) {
+        Case found = found_at("n=3,in=2x2");
+        found.setting.before = parsed(before);
+        CHECK(before_on(any_kernel().kernel, found, parsed("in=1x2")) == parsed(after));
+    }
+}
+
 TEST_CASE(
     "the found case's data are tried beside dense data that fail, if they are to be carried") {
     Case found = found_at("n=3,in=1x1");

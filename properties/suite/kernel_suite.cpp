@@ -25,6 +25,7 @@
 #include "properties/large/shrink_large.hpp"
 #include "properties/problems/enumerate.hpp"
 #include "properties/problems/generator.hpp"
+#include "properties/problems/neighbours.hpp"
 #include "properties/properties.hpp"
 #include "properties/shrinking/shrink_case.hpp"
 
@@ -86,8 +87,23 @@ class KernelSuite::Generators {
 
 namespace {
 
-// How many problems are tried as the call before a failing case.
+// How many of the smallest problems are tried as the call before a failing case, behind its own
+// with one parameter changed.
 constexpr std::size_t smallest_problems = 12;
+
+/// Half of the calls before are on the case's own problem with one parameter changed, and a quarter
+/// on that problem itself: what a kernel keeps by too few of its parameters, or of its elements, is
+/// found there.
+void bring_near(std::optional<Problem>& before, const Problem& own,
+                const SupportedProblems& supported, std::uint64_t case_seed) {
+    SplitMix64 random(mix_seed(case_seed, "before"));
+    const std::uint64_t roll = random.below(4);
+    if (roll == 0) return;
+    before = own;
+    if (roll == 1) return;
+    const std::vector<Problem> near = with_one_changed(supported, own);
+    if (!near.empty()) before = near[random.below(near.size())];
+}
 
 /// The case of this seed on such problems. It has a call before it where the property knows the
 /// right values, and can tell that the kernel kept something.
@@ -96,8 +112,12 @@ Case make_case(const Row& row, const DefinedProperty& property, const ProblemGen
     const auto before = property.knows_outputs && generator.why_none().empty()
                             ? call_before_gen(problem_gen(generator))
                             : rc::gen::just(std::optional<Problem>());
-    return case_gen(row, property.values(*row.kernel->op), problems, before)(rc::Random(case_seed))
-        .value();
+    Case drawn =
+        case_gen(row, property.values(*row.kernel->op), problems, before)(rc::Random(case_seed))
+            .value();
+    if (drawn.setting.before)
+        bring_near(drawn.setting.before, drawn.problem, *generator.supported(), case_seed);
+    return drawn;
 }
 
 std::uint64_t seed_of(const Row& row, std::uint64_t seed, std::int64_t index) {
@@ -176,8 +196,11 @@ Suite::Draw KernelSuite::draw(const Row& row, std::uint64_t seed, std::int64_t i
         return draw_large(row, generator, property.values(*row.kernel->op), case_seed, index,
                           options_.large_offset_bits);
     if (!generator.why_none().empty()) return {.drawn = {}, .why_none = generator.why_none()};
-    return {.drawn = make_case(row, property, generator, problem_gen(generator, index), case_seed),
-            .why_none = {}};
+    Case drawn = make_case(row, property, generator, problem_gen(generator, index), case_seed);
+    const auto& before = drawn.setting.before;
+    const double share =
+        generator.share_of(drawn.problem) + (before ? generator.share_of(*before) : 0.0);
+    return {.drawn = std::move(drawn), .why_none = {}, .share = share};
 }
 
 Case KernelSuite::draw_on(const Row& row, std::uint64_t seed, std::int64_t index,
@@ -226,6 +249,7 @@ Outcome KernelSuite::run(std::string_view printed) const {
         outcome = property.check(context);
         if (outcome.verdict == Verdict::failed) {
             outcome.message += misuse_of_held_outputs(context, outcome);
+            outcome.message += misuse_of_workspace(context, outcome);
             outcome.given = whole_numbers_of(context);
         }
     } catch (const UndecidedComparison& undecided) {
@@ -250,13 +274,13 @@ Outcome KernelSuite::measure(const MeasureRequest& request) const {
 std::vector<Case> KernelSuite::with_calls_before(const Case& failing) const {
     if (failing.setting.copies) return {};
     Enumeration smallest(kernel_of(failing));
-    std::vector<Problem> problems;
-    while (problems.size() < smallest_problems) {
+    std::vector<Problem> problems = with_one_changed(smallest.supported, failing.problem);
+    problems.push_back(failing.problem);
+    for (std::size_t i = 0; i < smallest_problems; ++i) {
         const auto problem = smallest.enumerator.next();
         if (!problem) break;
         problems.push_back(*problem);
     }
-    problems.push_back(failing.problem);
     if (failing.setting.before) problems.push_back(*failing.setting.before);
     std::vector<Case> cases(problems.size(), failing);
     for (std::size_t i = 0; i < cases.size(); ++i) cases[i].setting.before = problems[i];

@@ -126,7 +126,11 @@ std::string Fault::what(const std::string& shared_place) const {
                                                        : "access";
     if (at < null_page_bytes)
         return verb + " through a null pointer" + (at == 0 ? "" : ", at address " + hex_text(at));
-    if (const std::string text = element_text(address); !text.empty()) return verb + " " + text;
+    if (const std::string text = element_text(address); !text.empty())
+        return verb + " " + text +
+               (access == Access::write && input_in(address, 1) != nullptr
+                    ? ", an input, which nothing may write to, not even what it holds"
+                    : "");
     if (const std::string text = host_memory_text(at); !text.empty()) return verb + " " + text;
     if (!shared_place.empty()) return verb + " " + shared_place;
     if (const std::string known = describe_address(address); !known.empty())

@@ -22,6 +22,8 @@ std::int64_t element_of(const NamedBuffer& piece, const void* address);
 /// 6`, of the buffer that the address is in or next to; "" elsewhere.
 std::string element_text(const void* address);
 
+/// The input that any of these bytes is in; null if none is.
+const NamedBuffer* input_in(const void* begin, std::size_t bytes);
 /// Whether any of these bytes is in a buffer.
 bool meets_buffer(const void* begin, std::size_t bytes);
 

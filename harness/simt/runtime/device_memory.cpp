@@ -3,7 +3,6 @@
 // access faults at once and cannot reach the executor.
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <map>
 #include <mutex>
 
@@ -16,7 +15,6 @@ namespace gradverify::simt {
 namespace {
 
 constexpr std::size_t alignment_bytes = 256;  // what cudaMalloc promises
-constexpr int poison_byte = 0xff;             // NaN shows a read of unwritten memory
 
 struct Block {
     Mapping mapping;
@@ -28,6 +26,8 @@ struct DeviceMemory {
     std::map<void*, Block> in_use;
     std::size_t bytes_in_use = 0;
     std::atomic<std::uint64_t> generation{1};
+    // Shows a read of unwritten memory, by default as NaN.
+    std::atomic<std::uint32_t> fill{~std::uint32_t{0}};
 };
 
 // Never destroyed: units may free device memory in static destructors.
@@ -47,12 +47,15 @@ void* allocate_device(std::size_t bytes) {
     if (!mapping) return nullptr;
     const std::size_t mapping_bytes = mapping.get_deleter().bytes;
     char* pointer = mapping.get() + mapping_bytes - payload;
-    std::memset(mapping.get(), poison_byte, mapping_bytes);
+    std::fill_n(reinterpret_cast<std::uint32_t*>(mapping.get()),
+                mapping_bytes / sizeof(std::uint32_t), memory.fill.load());
     memory.in_use[pointer] = {std::move(mapping), bytes};
     ++memory.generation;
     memory.bytes_in_use += mapping_bytes;
     return pointer;
 }
+
+void fill_allocations_with(std::uint32_t word) { device_memory().fill = word; }
 
 bool free_device(void* pointer) {
     if (pointer == nullptr) return true;

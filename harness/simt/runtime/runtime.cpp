@@ -26,6 +26,15 @@ cudaError_t refuse(cudaError_t error, const char* call, const char* why) {
     return error;
 }
 
+/// Success where none of these bytes is an input's.
+cudaError_t check_target(const char* call, const void* to, std::size_t bytes) {
+    const NamedBuffer* const input = input_in(to, bytes);
+    if (input == nullptr) return cudaSuccess;
+    return refuse(
+        cudaErrorInvalidValue, call,
+        ("it writes to " + input->name + ", an input, which nothing may write to").c_str());
+}
+
 WorkName copy_name(const char* call, const void* to, const void* from, std::size_t bytes) {
     return {.call = call, .is_on_buffers = meets_buffer(to, bytes) || meets_buffer(from, bytes)};
 }
@@ -41,8 +50,9 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
     if (to == nullptr || from == nullptr) {
         return refuse(cudaErrorInvalidValue, "cudaMemcpy", "a null pointer");
     }
-    std::memmove(to, from, bytes);
-    return cudaSuccess;
+    const cudaError_t error = check_target("cudaMemcpy", to, bytes);
+    if (error == cudaSuccess) std::memmove(to, from, bytes);
+    return error;
 }
 
 /// Whether it is the host's and not pinned: a copy from there is staged before its call returns.
@@ -79,9 +89,10 @@ cudaError_t set(const char* call, void* to, int value, std::size_t bytes, cudaSt
         streams.end_work();
         return refuse(cudaErrorInvalidValue, "cudaMemset", "a null pointer");
     }
-    if (bytes != 0) std::memset(to, value, bytes);
+    const cudaError_t error = check_target(call, to, bytes);
+    if (error == cudaSuccess && bytes != 0) std::memset(to, value, bytes);
     streams.end_work();
-    return cudaSuccess;
+    return error;
 }
 
 struct ErrorText {

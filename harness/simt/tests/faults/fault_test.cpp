@@ -19,13 +19,13 @@ namespace {
 /// A buffer of six elements at an unmapped page.
 class Buffer {
   public:
-    explicit Buffer(Edge edge) {
+    explicit Buffer(Edge edge, bool is_input = false) {
         turn_faults_into_errors();
         constexpr std::size_t bytes = 6 * sizeof(float);
         begin_ = buffer_region(0, bytes, edge);
         REQUIRE(begin_ != nullptr);
         std::memset(begin_, 0, bytes);
-        describe_buffers({{"w", begin_, begin_ + bytes, sizeof(float)}});
+        describe_buffers({{"w", begin_, begin_ + bytes, sizeof(float), is_input}});
     }
 
     std::string error_of(const std::string& launcher, int element = 0,
@@ -99,6 +99,24 @@ TEST_CASE("an error says what the kernel did, at the kernel's own line") {
     };
     for (const auto& [launcher, element, parts] : faults)
         check_contains(Buffer(Edge::end).error_of(launcher, element), parts);
+}
+
+TEST_CASE("while inputs are protected a write to one is a fault, and so is a copy to one") {
+    for (const bool is_input : {true, false}) {
+        Buffer buffer(Edge::end, is_input);
+        CHECK(buffer.error_of("write_float", 2) == "");
+        protect_inputs(true);
+        const std::string written = buffer.error_of("write_float", 2),
+                          cleared = buffer.error_of("clear_too_much", 6);
+        protect_inputs(false);
+        CHECK(buffer.error_of("write_float", 2) == "");
+        if (!is_input) {
+            CHECK(written == "");
+            continue;
+        }
+        check_contains(written, {"write in w, w[2] of 6, an input, which nothing may write to"});
+        check_contains(cleared, {"write in w, w[0] of 6, an input"});
+    }
 }
 
 TEST_CASE("the message is complete: line, access, element, thread, launch") {

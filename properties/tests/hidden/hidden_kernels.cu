@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels whose mistake hides: in memory that looks like numbers, in an input that is put back, and
+// in what a launcher keeps. Each is made for three operators, with a right twin.
+#include <map>
+#include <vector>
+
+#include "properties/tests/launches.cuh"
+
+namespace {
+
+using namespace gradverify;
+
+enum class Which { strided, squared, turned };
+
+/// What an element is computed from, beside x.
+struct Way {
+    int n, step;
+    float factor;
+    auto operator<=>(const Way&) const = default;
+};
+
+template <Which which>
+struct Of;
+template <>
+struct Of<Which::strided> : Pass<"strided", "forward"> {
+    using Pass::Pass;
+    Way way() const { return {int(size("n")), int(size("step")), 0.0f}; }
+};
+template <>
+struct Of<Which::squared> : Pass<"squared", "forward"> {
+    using Pass::Pass;
+    Way way() const { return {int(size("n")), 1, attribute("factor")}; }
+};
+template <>
+struct Of<Which::turned> : Pass<"turned", "forward"> {
+    using Pass::Pass;
+    Way way() const { return {int(size("n")), int(size("step")), 0.0f}; }
+};
+
+template <Which which>
+__device__ int place(int i, Way way) {
+    if (which == Which::strided) return i * way.step;
+    return which == Which::squared ? i : (i + way.step) % way.n;
+}
+template <Which which>
+__device__ float value(float x, Way way) {
+    if (which == Which::strided) return 3.0f * x;
+    return which == Which::squared ? way.factor * x * x : x;
+}
+template <Which which>
+__device__ void element(int i, const float* x, float* y, Way way) {
+    y[i] = value<which>(x[place<which>(i, way)], way);
+}
+template <Which which>
+void plain(const Of<which>& call, Way way) {
+    launch_each<element<which>>(call.launch, way.n, call.tensor("x"), call.tensor("y"), way);
+}
+
+// ---- what memory held before
+
+/// A number that no test for NaN, and none for a range, throws out.
+__device__ float if_plausible(float old) { return fabsf(old) < 4.0f ? old : 0.0f; }
+
+template <Which which>
+__device__ void add_scratch(int i, const float* x, float* y, const float* scratch, Way way) {
+    y[i] = value<which>(x[place<which>(i, way)], way) + if_plausible(scratch[i]);
+}
+template <Which which>
+void with_scratch(const Of<which>& call, const float* scratch) {
+    launch_blocks(call.launch,
+                  for_each_below<add_scratch<which>, int, const float*, float*, const float*, Way>,
+                  blocks_of(call.way().n, 64), 64, call.way().n, call.tensor("x"), call.tensor("y"),
+                  scratch, call.way());
+}
+
+template <Which which>
+void adds_to_output(const Of<which>& call) {
+    with_scratch<which>(call, call.tensor("y").template as<float>());
+}
+/// Clears the workspace from this word on.
+template <Which which, int from>
+void adds_workspace(const Of<which>& call) {
+    auto* const words = static_cast<float*>(call.launch.workspace);
+    if (call.way().n > from)
+        cudaMemsetAsync(words + from, 0, (call.way().n - from) * sizeof(float), call.launch.stream);
+    with_scratch<which>(call, words);
+}
+template <Which which, bool is_cleared>
+void adds_own_memory(const Of<which>& call) {
+    float* own = nullptr;
+    const std::size_t bytes = call.way().n * sizeof(float);
+    cudaMallocAsync(&own, bytes, call.launch.stream);
+    if (is_cleared) cudaMemsetAsync(own, 0, bytes, call.launch.stream);
+    with_scratch<which>(call, own);
+    cudaFreeAsync(own, call.launch.stream);
+}
+std::int64_t a_word_for_each(const Problem& p) { return 4 * p.scalar("n"); }
+constexpr int no_word = 1 << 30;
+
+// ---- an input that is put back
+
+template <Which which, bool in_place>
+__global__ void halve_and_double(const float* x, float* y, Way way) {
+    for (int i = 0; i < way.n; ++i) {
+        const int at = place<which>(i, way);
+        const float held = x[at];
+        float half = 0.5f * held;
+        if (in_place) {
+            const_cast<float*>(x)[at] = half;
+            __syncthreads();  // or a compiler leaves both writes out
+            half = x[at];
+            const_cast<float*>(x)[at] = held;
+        }
+        y[i] = value<which>(2.0f * half, way);
+    }
+}
+template <Which which, bool in_place>
+void by_halves(const Of<which>& call) {
+    launch_blocks(call.launch, halve_and_double<which, in_place>, 1, 1, call.tensor("x"),
+                  call.tensor("y"), call.way());
+}
+/// Puts the first element aside, clears it, and brings it back.
+template <Which which>
+void clears_and_restores(const Of<which>& call) {
+    auto* const first = const_cast<float*>(call.tensor("x").template as<const float>());
+    const auto stream = call.launch.stream;
+    float* aside = nullptr;
+    cudaMallocAsync(&aside, sizeof(float), stream);
+    cudaMemcpyAsync(aside, first, sizeof(float), cudaMemcpyDeviceToDevice, stream);
+    cudaMemsetAsync(first, 0, sizeof(float), stream);
+    cudaMemcpyAsync(first, aside, sizeof(float), cudaMemcpyDeviceToDevice, stream);
+    cudaFreeAsync(aside, stream);
+    plain<which>(call, call.way());
+}
+
+// ---- what a launcher keeps
+
+/// Results by the problem and as many of the first elements.
+template <Which which, int most_compared>
+void keeps_results(const Of<which>& call) {
+    static std::map<std::pair<Way, std::vector<float>>, std::vector<float>> kept;
+    const auto stream = call.launch.stream;
+    const TensorView x = call.tensor("x"), y = call.tensor("y");
+    std::vector<float> first(
+        static_cast<std::size_t>(x.elements() < most_compared ? x.elements() : most_compared));
+    cudaMemcpyAsync(first.data(), x.template as<const float>(), first.size() * sizeof(float),
+                    cudaMemcpyDeviceToHost, stream);
+    cudaStreamSynchronize(stream);
+    const auto [at, is_new] = kept.try_emplace({call.way(), first}, y.elements());
+    auto* const out = y.template as<float>();
+    if (is_new) {
+        plain<which>(call, call.way());
+        cudaMemcpyAsync(at->second.data(), out, at->second.size() * sizeof(float),
+                        cudaMemcpyDeviceToHost, stream);
+        cudaStreamSynchronize(stream);
+    } else {
+        cudaMemcpyAsync(out, at->second.data(), at->second.size() * sizeof(float),
+                        cudaMemcpyHostToDevice, stream);
+    }
+}
+
+/// A plan for each size, whatever the other parameters are, or for all of them.
+template <Which which, bool by_all>
+void keeps_plans(const Of<which>& call) {
+    static std::map<Way, Way> kept;
+    const Way way = call.way();
+    plain<which>(call, kept.try_emplace(by_all ? way : Way{way.n, 0, 0.0f}, way).first->second);
+}
+
+}  // namespace
+
+#define HIDDEN(WHICH, VARIANT, ...) GRADVERIFY_KERNEL(Of<Which::WHICH>, VARIANT, (__VA_ARGS__))
+#define HIDDEN_ALL(WHICH)                                                                          \
+    HIDDEN(WHICH, "bug_plausible_output", adds_to_output<Which::WHICH>);                           \
+    HIDDEN(WHICH, "bug_plausible_workspace", adds_workspace<Which::WHICH, no_word>)                \
+        .workspace(a_word_for_each);                                                               \
+    HIDDEN(WHICH, "bug_first_of_workspace", adds_workspace<Which::WHICH, 1>)                       \
+        .workspace(a_word_for_each);                                                               \
+    HIDDEN(WHICH, "clears_workspace", adds_workspace<Which::WHICH, 0>).workspace(a_word_for_each); \
+    HIDDEN(WHICH, "bug_plausible_own_memory", adds_own_memory<Which::WHICH, false>);               \
+    HIDDEN(WHICH, "clears_own_memory", adds_own_memory<Which::WHICH, true>);                       \
+    HIDDEN(WHICH, "bug_restores_input", by_halves<Which::WHICH, true>);                            \
+    HIDDEN(WHICH, "bug_clears_and_restores", clears_and_restores<Which::WHICH>);                   \
+    HIDDEN(WHICH, "leaves_input", by_halves<Which::WHICH, false>);                                 \
+    HIDDEN(WHICH, "bug_results_by_first", keeps_results<Which::WHICH, 2>);                         \
+    HIDDEN(WHICH, "results_by_all", keeps_results<Which::WHICH, no_word>);                         \
+    HIDDEN(WHICH, "bug_plans_by_size", keeps_plans<Which::WHICH, false>);                          \
+    HIDDEN(WHICH, "plans_by_all", keeps_plans<Which::WHICH, true>);                                \
+    HIDDEN(WHICH, "of_one_element", by_halves<Which::WHICH, false>).up_to_elements(1);             \
+    HIDDEN(WHICH, "of_five_elements", by_halves<Which::WHICH, false>).up_to_elements(5)
+HIDDEN_ALL(strided);
+HIDDEN_ALL(squared);
+HIDDEN_ALL(turned);
