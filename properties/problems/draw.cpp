@@ -22,6 +22,8 @@ Plan draw_plan(SplitMix64& random) {
 /// How often a mixed draw has a large parameter, how often that is of the longest, and how often
 /// one of these may cost more.
 constexpr std::uint64_t large_one_in = 4, longest_one_in = 5, dear_one_in = 4;
+/// How much of the budget any length may cost alone: many of them have many thousands.
+constexpr double most_share_of_any = 0.25;
 /// How often a large count is more than a grid takes: the only value that shows an unchecked
 /// launch, and the dearest.
 constexpr std::uint64_t beyond_grid_one_in = 8;
@@ -122,7 +124,8 @@ class ProblemDrawer::Attempt {
             if (!alone.set_nearest(which, value) || !alone.complete()) continue;
             const bool is_dear = is_longest && random_.one_in(dear_one_in);
             const WorkBudget most = is_dear ? dear_budget(drawer_.budget_) : drawer_.budget_;
-            if (drawer_.cost_(alone.problem(space())).share_of(most) > 1.0) continue;
+            const double share = drawer_.cost_(alone.problem(space())).share_of(most);
+            if (share > (is_any ? most_share_of_any : 1.0)) continue;
             values_.set(which, alone[which]);
             large_ = {which};
             most_ = most;

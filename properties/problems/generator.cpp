@@ -121,7 +121,11 @@ Problem ProblemGenerator::of_case(std::int64_t index, std::uint64_t number) cons
         const std::int64_t free_one_in = spacing == 3 ? 2 : 4;
         const GivenSizes* given = sizes_->at_turn(turn - turn / free_one_in);
         const bool is_free = turn % free_one_in == free_one_in - 1;
-        return is_free || !given ? draw_freely(number) : of_sizes(*given, number);
+        if (given && !is_free) return of_sizes(*given, number);
+        // A cheap problem helps to pay for dear sizes.
+        if (is_free || members == 0) return draw_freely(number);
+        SplitMix64 random(number);
+        return covering_array().varied(static_cast<std::size_t>(turn % members), random);
     }
     if (member >= members) return draw_freely(number);
     SplitMix64 random(number);
