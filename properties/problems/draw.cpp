@@ -67,7 +67,8 @@ class ProblemDrawer::Attempt {
     /// A problem of these sizes.
     std::optional<Problem> make(const GivenSizes& given) {
         wants_elements_ = true;
-        others_are_smallest_ = random_.one_in(2);
+        // A length beside several tiles is now and then the smallest.
+        others_are_smallest_ = given.has_choice() && random_.one_in(2);
         if (!give(given)) return std::nullopt;
         return finish();
     }
@@ -146,8 +147,9 @@ class ProblemDrawer::Attempt {
     /// Gives classes their sizes: half of the time just above where a level begins, now and then
     /// where it begins, or anything in it that costs a few times as much, or is cheap.
     bool give(const GivenSizes& given) {
-        double room =
-            std::clamp(SizePlan::cheap_share / given.share, given.share > 1.0 ? 1.0 : 2.0, 64.0);
+        const double most_room = given.has_choice() ? 64.0 : 2.0;
+        double room = std::clamp(SizePlan::cheap_share / given.share, given.share > 1.0 ? 1.0 : 2.0,
+                                 most_room);
         most_ = share_of_budget(drawer_.budget_, 1.1 * room * given.share);
         const std::uint64_t roll = random_.below(8), start = random_.below(given.sizes.size());
         for (std::size_t i = 0; i < given.sizes.size(); ++i) {

@@ -17,7 +17,7 @@ namespace {
 /// One more than the usual sides of blocks, the largest first.
 constexpr std::array<std::int64_t, 6> above_blocks{1025, 513, 257, 129, 65, 33};
 /// All of a row's first dozen cases but the smallest problem.
-constexpr std::size_t most_first = 11;
+constexpr std::ptrdiff_t most_first = 11;
 
 /// Levels begin here, the last one ends. The small ones are left to other draws where there are
 /// more axes than these: sizes beside two large ones are small, but not always the smallest.
@@ -48,17 +48,20 @@ class SizesOfRank {
                 axes_.push_back(which);
     }
 
-    /// As few problems as meet each axis at each size, the largest first.
+    /// Problems that meet each axis at each size, or at this rank's share of the sizes: as few as a
+    /// row begins with, if they are cheap, and else the cheapest.
     std::vector<GivenSizes> just_above_blocks() const {
-        std::vector<GivenSizes> found;
-        // Few must do, even if each costs a little more then.
-        for (double most = SizePlan::cheap_share; most < 4 * SizePlan::cheap_share; most *= 1.5) {
-            found.clear();
-            for (const std::int64_t size : above_blocks)
-                for (const int axis : axes_) place(axis, size, most, found);
-            if (found.size() <= most_first) break;
-        }
-        return found;
+        const auto meeting_all = [&](double most) {
+            std::vector<GivenSizes> found;
+            for (std::size_t i = at_; i < above_blocks.size(); i += problems_.domains().size())
+                for (const int axis : axes_) place(axis, above_blocks[i], most, found);
+            return found;
+        };
+        const auto few = most_first / std::ssize(problems_.domains());
+        for (double most = SizePlan::cheap_share / 16; most < 4 * SizePlan::cheap_share;
+             most *= 1.5)
+            if (auto found = meeting_all(most); std::ssize(found) <= few) return found;
+        return meeting_all(0.0);
     }
 
     void add_pairs(std::vector<GivenSizes>& found) const {
@@ -170,7 +173,7 @@ std::vector<GivenSizes> without_smaller(std::vector<GivenSizes> all) {
 
 WorkBudget share_of_budget(const WorkBudget& budget, double share) {
     return {.multiply_adds = share * budget.multiply_adds,
-            .thread_barriers = share * budget.thread_barriers / 2,
+            .thread_barriers = share * budget.thread_barriers / 16,
             .bytes = share * budget.bytes / 8};
 }
 
@@ -189,14 +192,12 @@ SizePlan::SizePlan(const SupportedProblems& problems, const WorkBudget& budget) 
         sizes.add_pairs(others);
         sizes.add_beyond_grid(others);
     }
-    // Each rank has its turn.
-    std::ranges::stable_sort(first_, std::greater(),
-                             [](const GivenSizes& given) { return given.sizes.front().least; });
-    if (first_.size() > most_first) {
-        const auto rest = first_.begin() + most_first;
-        std::move(rest, first_.end(), std::back_inserter(others));
-        first_.erase(rest, first_.end());
-    }
+    // Rows that get few cases begin with the cheap ones.
+    std::ranges::stable_sort(first_, {}, &GivenSizes::share);
+    const auto dear = std::ranges::upper_bound(first_, 4 * cheap_share, {}, &GivenSizes::share);
+    const auto rest = std::min(dear, first_.begin() + std::min(std::ssize(first_), most_first));
+    std::move(rest, first_.end(), std::back_inserter(others));
+    first_.erase(rest, first_.end());
     double spent = 0.0;
     for (GivenSizes& given : without_smaller(std::move(others))) {
         spent += given.share;

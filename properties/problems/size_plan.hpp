@@ -4,6 +4,7 @@
 // How often the dear ones come follows from what they cost. draw.hpp draws their problems.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -23,6 +24,11 @@ struct GivenSizes {
     std::size_t domain;  ///< in SupportedProblems
     std::vector<GivenSize> sizes;
     double share;  ///< what they cost at least: `share_of_budget`
+
+    /// Whether some size is of a range.
+    bool has_choice() const {
+        return std::ranges::any_of(sizes, [](const GivenSize& s) { return s.least < s.most; });
+    }
 };
 
 class SizePlan {

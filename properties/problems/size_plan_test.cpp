@@ -15,7 +15,7 @@ using namespace gradverify;
 using namespace gradverify::testing;
 
 /// The first cases of a row of a kernel without conditions.
-std::vector<Problem> row_of(const char* operator_name, const char* pass, std::uint64_t seed,
+std::vector<Problem> row_of(const char* operator_name, const std::string& pass, std::uint64_t seed,
                             std::int64_t cases, const KernelDeclaration& kernel = {}) {
     const Operator& op = *Registry::instance().find_operator(operator_name);
     const ProblemGenerator generator(op, *op.find_pass(pass), kernel);
@@ -45,50 +45,56 @@ std::map<std::string, Predicate> beyond(const std::vector<Thresholds>& all) {
 }  // namespace
 
 TEST_CASE("two sizes are beyond any two thresholds of a tile within 1,000 cases, in every seed") {
-    const auto of_layer_norm = beyond({{"rows", "width", 5, 1025},
-                                       {"rows", "width", 9, 769},
-                                       {"rows", "width", 17, 513},
-                                       {"rows", "width", 33, 257},
-                                       {"rows", "width", 65, 129},
-                                       {"rows", "width", 129, 65},
-                                       {"rows", "width", 129, 129},
-                                       {"rows", "width", 257, 33},
-                                       {"rows", "width", 513, 17},
-                                       {"rows", "width", 1025, 5},
-                                       {"rows", "width", 7, 900},
-                                       {"rows", "width", 100, 200}});
-    const auto of_fc = beyond({{"n", "k", 129, 65},
-                               {"n", "k", 129, 129},
-                               {"n", "c", 129, 129},
-                               {"c", "k", 129, 129},
-                               {"n", "k", 65, 129},
-                               {"n", "k", 257, 257},
-                               {"n", "c", 257, 257},
-                               {"c", "k", 257, 257},
-                               {"n", "k", 33, 1025},
-                               {"n", "k", 1025, 33},
-                               {"n", "c", 5, 1025},
-                               {"c", "k", 1025, 65},
-                               {"n", "k", 129, 1025},
-                               {"n", "k", 1025, 129},
-                               {"n", "k", 100, 900}});
-    const auto of_conv = beyond({{"n", "c", 129, 129},
-                                 {"n", "k", 129, 129},
-                                 {"c", "k", 129, 129},
-                                 {"c", "k", 129, 65},
-                                 {"n", "k", 65, 257}});
-    const auto of_softmax = beyond(
-        {{"n", "v", 5, 1025}, {"n", "v", 33, 257}, {"n", "v", 129, 129}, {"n", "v", 257, 65}});
-    for (const std::uint64_t seed : {1u, 2u, 3u}) {
-        CAPTURE(seed);
-        for (const char* pass : {"forward", "backward"})
-            CHECK(too_rare(row_of("layer_norm", pass, seed, 1000), 1, of_layer_norm) == "");
-        for (const char* pass : {"forward", "grad_input", "grad_weight"})
-            CHECK(too_rare(row_of("fc", pass, seed, 1000), 1, of_fc) == "");
-        CHECK(too_rare(row_of("conv", "forward", seed, 1000), 1, of_conv) == "");
-        CHECK(too_rare(row_of("softmax_cross_entropy", "backward", seed, 1000), 1, of_softmax) ==
-              "");
-    }
+    const std::map<const char*, std::vector<Thresholds>> table{
+        {"layer_norm",
+         {{"rows", "width", 5, 1025},
+          {"rows", "width", 9, 769},
+          {"rows", "width", 17, 513},
+          {"rows", "width", 33, 257},
+          {"rows", "width", 65, 129},
+          {"rows", "width", 129, 65},
+          {"rows", "width", 129, 129},
+          {"rows", "width", 257, 33},
+          {"rows", "width", 513, 17},
+          {"rows", "width", 1025, 5},
+          {"rows", "width", 100, 200}}},
+        {"fc",
+         {{"n", "k", 129, 65},
+          {"n", "k", 65, 129},
+          {"n", "k", 257, 257},
+          {"n", "c", 129, 129},
+          {"n", "c", 257, 257},
+          {"n", "c", 5, 1025},
+          {"c", "k", 129, 129},
+          {"c", "k", 257, 257},
+          {"c", "k", 1025, 65},
+          {"n", "k", 129, 1025},
+          {"n", "k", 1025, 129},
+          {"n", "k", 100, 900}}},
+        {"conv",
+         {{"n", "c", 129, 129}, {"n", "k", 129, 129}, {"c", "k", 129, 65}, {"n", "k", 65, 257}}},
+        {"softmax_cross_entropy", {{"n", "v", 5, 1025}, {"n", "v", 129, 129}, {"n", "v", 257, 65}}},
+        {"attention",
+         {{"sq", "sk", 129, 129}, {"sk", "d", 129, 65}, {"sq", "d", 65, 129}, {"b", "h", 17, 33}}},
+        {"batch_norm", {{"n", "c", 129, 129}, {"c", "pixels", 33, 257}, {"n", "pixels", 257, 33}}},
+        {"group_norm", {{"c", "pixels", 129, 129}}},
+        {"embedding", {{"tokens", "rows", 257, 129}, {"tokens", "width", 129, 129}}},
+        {"rms_norm", {{"rows", "width", 129, 129}, {"rows", "width", 9, 1025}}},
+        {"causal_conv1d", {{"total", "channels", 257, 65}, {"seqs", "channels", 33, 129}}},
+        {"grouped_gemm", {{"total", "n", 129, 129}, {"k", "n", 129, 65}, {"total", "k", 129, 129}}},
+        {"selective_scan", {{"d", "l", 65, 129}, {"b", "l", 17, 257}}},
+        {"segment_sum", {{"total", "width", 257, 129}, {"total", "parts", 129, 65}}},
+        {"grid_sample", {{"h", "w", 65, 129}, {"n", "c", 33, 33}}},
+        {"conv_transpose", {{"n", "k", 129, 65}, {"c", "k", 65, 129}}},
+        {"scatter_add", {{"k", "inner", 65, 129}}}};
+    for (const std::uint64_t seed : {1u, 2u, 3u})
+        for (const auto& [name, thresholds] : table)
+            for (const PassSpec& pass : Registry::instance().find_operator(name)->passes) {
+                CAPTURE(seed);
+                CAPTURE(std::string(name));
+                CAPTURE(pass.name);
+                CHECK(too_rare(row_of(name, pass.name, seed, 1000), 1, beyond(thresholds)) == "");
+            }
 }
 
 TEST_CASE("each size is just above each block among a row's first dozen cases") {
