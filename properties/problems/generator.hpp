@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which problem case i of a row gets: the smallest one, sizes just above blocks, the other
 // smallest problems, then by turns varied members of the covering array, sizes of a plan and free
-// draws. A function of the kernel, the budget, one random
-// number and i alone. draw.hpp decides how one problem is drawn, smaller.hpp which are smaller.
+// draws. A function of the kernel, the budget, one random number and i alone. draw.hpp decides how
+// one problem is drawn, smaller.hpp which are smaller.
 #pragma once
 
 #include <rapidcheck/Gen.h>

@@ -30,7 +30,6 @@ TEST_CASE("a tile's offset that inner tiles alone forget is seen within a defaul
                 const Case drawn = suite.draw(row_named(bug, property), seed, i).drawn.value();
                 if (suite.run(drawn.print()).verdict != Verdict::failed) continue;
                 rest = drawn.print().substr(drawn.print().find(":cpu:") + 5);
-                MESSAGE(bug << " " << seed << ": " << i << " " << rest);
             }
             REQUIRE(rest != "");
             check_verdict(Verdict::passed, twin, property, rest);
