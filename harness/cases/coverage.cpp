@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "harness/base/random.hpp"
 
@@ -61,9 +62,28 @@ RankCoverage::RankCoverage(const Kernel& kernel, const Problem& like)
       pairs_(factors_of(*kernel.op, kernel.any(), like.rank())) {}
 
 void RankCoverage::add(const Problem& problem, bool is_empty) {
-    for (int i = 0; i < static_cast<int>(slots_.size()); ++i)
-        slots_[static_cast<std::size_t>(i)].add(problem[i]);
+    std::size_t first = slots_.size(), second = first;  // the two largest free ones
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+        const std::int64_t value = problem[static_cast<int>(i)];
+        slots_[i].add(value);
+        if (!slots_[i].is_free()) continue;
+        const auto is_less = [&](std::size_t other) {
+            return other == slots_.size() || problem[static_cast<int>(other)] < value;
+        };
+        if (is_less(first))
+            second = std::exchange(first, i);
+        else if (is_less(second))
+            second = i;
+    }
     pairs_.add(pairs_.levels_of(problem), is_empty);
+    if (second == slots_.size()) return;
+    const auto [a, b] = std::minmax(first, second);
+    add(LargestProduct{{a, b}, {problem[static_cast<int>(a)], problem[static_cast<int>(b)]}});
+}
+
+void RankCoverage::add(const LargestProduct& other) {
+    if (other.values[0] * other.values[1] > largest_.values[0] * largest_.values[1])
+        largest_ = other;
 }
 
 void RankCoverage::add(const RankCoverage& other) {
@@ -71,6 +91,7 @@ void RankCoverage::add(const RankCoverage& other) {
         throw std::invalid_argument("the coverage of other parameters can't be added");
     for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].add(other.slots_[i]);
     pairs_.add(other.pairs_);
+    add(other.largest_);
 }
 
 void DistinctCount::add(std::uint64_t hash) {

@@ -59,11 +59,17 @@ class SlotCoverage {
     Met met_;
 };
 
+/// The largest product of two free parameters of one problem: their slots, and the values.
+struct LargestProduct {
+    std::array<std::size_t, 2> slots{};
+    std::array<std::int64_t, 2> values{};  ///< zeros: there is none
+};
+
 class RankCoverage {
   public:
     RankCoverage(const Kernel& kernel, const Problem& like);
-    RankCoverage(std::vector<SlotCoverage> slots, LevelPairs pairs)
-        : slots_(std::move(slots)), pairs_(std::move(pairs)) {}
+    RankCoverage(std::vector<SlotCoverage> slots, LevelPairs pairs, LargestProduct largest)
+        : slots_(std::move(slots)), pairs_(std::move(pairs)), largest_(largest) {}
 
     void add(const Problem& problem, bool is_empty);
     /// **Errors** std::invalid_argument where the other one is of other parameters.
@@ -71,10 +77,14 @@ class RankCoverage {
 
     const std::vector<SlotCoverage>& slots() const { return slots_; }
     const LevelPairs& pairs() const { return pairs_; }
+    const LargestProduct& largest() const { return largest_; }
 
   private:
+    void add(const LargestProduct& other);
+
     std::vector<SlotCoverage> slots_;
     LevelPairs pairs_;
+    LargestProduct largest_;
 };
 
 /// Counts different hashes, exactly up to a thousand; above, within some 3 %, from the smallest

@@ -87,14 +87,28 @@ TEST_CASE("a kernel says what it could have missed, by the row that covered leas
           R"(what the passed rows could have missed (each row's own: --json)
   toy.forward/own on cpu
       errors below 16 ulps, or 1.5 in the most exact element; ran 2 problems, with 2 of 3
-      combinations of two parameters' kinds of value (not n 2 or 3 with in_w 4, 8, 16 or 32); only
-      with 1 <= n <= 4, no empty tensors
+      combinations of two parameters' kinds of value (not n 2 or 3 with in_w 4, 8, 16 or 32);
+      largest n x in_w: 1 x 9; only with 1 <= n <= 4, no empty tensors
 
 )");
     CHECK(missed({failed}).empty());
     // Nothing to hold pairs against, as where the user's own problems were run.
     wide.within_reach = nullptr;
     CHECK(contains(missed({wide}), "ran 3 problems, with every"));
+}
+
+TEST_CASE("the largest product of two free parameters of one problem is told, of any rank") {
+    Coverage coverage = coverage_of({"n=3,in=8", "in=1200", "n=60,in=40", "n=2,in=3x5"});
+    const auto said = [&] {
+        RowResult row;
+        row.row = Row{&plain(), property_called("matches_reference"), "cpu"};
+        row.verdict = Verdict::passed;
+        row.coverage = coverage;
+        return missed({row});
+    };
+    CHECK(contains(said(), "; largest n x in_w: 60 x 40"));
+    coverage.add(coverage_of({"in=70x90", "n=1100,in=3x1"}));
+    CHECK(contains(said(), "; largest in_h x in_w: 70 x 90"));
 }
 
 TEST_CASE("errors are summed up by the median of the cases and the least of all") {

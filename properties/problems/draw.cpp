@@ -2,6 +2,7 @@
 #include "properties/problems/draw.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace gradverify {
@@ -21,6 +22,8 @@ Plan draw_plan(SplitMix64& random) {
 /// How often a mixed draw has a large parameter, how often that is of the longest, and how often
 /// one of these may cost more.
 constexpr std::uint64_t large_one_in = 4, longest_one_in = 5, dear_one_in = 4;
+/// How much of the budget any length may cost alone: many of them have many thousands.
+constexpr double most_share_of_any = 0.25;
 /// How often a large count is more than a grid takes: the only value that shows an unchecked
 /// launch, and the dearest.
 constexpr std::uint64_t beyond_grid_one_in = 8;
@@ -57,7 +60,21 @@ class ProblemDrawer::Attempt {
 
     std::optional<Problem> make() {
         if (plan_ == Plan::mixed && random_.one_in(large_one_in)) choose_large();
-        if (!wants_elements_ && large_ < 0 && random_.one_in(2)) choose_zero();
+        if (!wants_elements_ && large_.empty() && random_.one_in(2)) choose_zero();
+        return finish();
+    }
+
+    /// A problem of these sizes.
+    std::optional<Problem> make(const GivenSizes& given) {
+        wants_elements_ = true;
+        // A length beside several tiles is now and then the smallest.
+        others_are_smallest_ = given.has_choice() && random_.one_in(2);
+        if (!give(given)) return std::nullopt;
+        return finish();
+    }
+
+  private:
+    std::optional<Problem> finish() {
         if (plan_ == Plan::usual) plan_usual();
         if (plan_ == Plan::tiled) choose_tiled();
         // Padding comes last: the usual one follows the others.
@@ -65,7 +82,7 @@ class ProblemDrawer::Attempt {
             if (!choose_others(is_padding)) return std::nullopt;
         measure();
         if (wants_elements_ && cost_.empty_axes > 0) {
-            if (large_ >= 0) make_room_for_large();
+            if (!large_.empty()) make_room_for_large();
             repair();
             if (cost_.empty_axes > 0) return std::nullopt;
         }
@@ -73,11 +90,12 @@ class ProblemDrawer::Attempt {
         return values_.problem(space());
     }
 
-  private:
     const ParameterSpace& space() const { return drawer_.problems_->op().space; }
     int class_count() const { return static_cast<int>(domain_.classes.size()); }
     const ClassLevels& levels(int which) const { return levels_[static_cast<std::size_t>(which)]; }
-    bool is_free(int which) const { return which != large_ && !domain_.at(which).is_fixed(); }
+    bool is_free(int which) const {
+        return std::ranges::count(large_, which) == 0 && !domain_.at(which).is_fixed();
+    }
     int random_class() {
         return static_cast<int>(random_.below(static_cast<std::uint64_t>(class_count())));
     }
@@ -91,26 +109,65 @@ class ProblemDrawer::Attempt {
             auto roll = static_cast<int>(random_.below(static_cast<std::uint64_t>(weights)));
             int which = 0;
             while (roll >= levels(which).large_weight) roll -= levels(which++).large_weight;
+            const ClassLevels& of = levels(which);
+            // Any length, or one at which code is known to change.
+            const bool is_any = random_.one_in(2);
             const bool is_longest =
-                !levels(which).longest.empty() && random_.one_in(longest_one_in);
-            const std::vector<std::int64_t>& large =
-                is_longest ? levels(which).longest : levels(which).large;
-            const std::int64_t value =
-                !is_longest && levels(which).beyond_grid && random_.one_in(beyond_grid_one_in)
-                    ? *levels(which).beyond_grid
-                    : large[random_.below(large.size())];
+                !is_any && !of.longest.empty() && random_.one_in(longest_one_in);
+            const std::vector<std::int64_t>& large = is_longest ? of.longest : of.large;
+            std::int64_t value = large[random_.below(large.size())];
+            if (is_any)
+                value =
+                    log_uniform(large.front(), (of.longest.empty() ? large : of.longest).back());
+            else if (!is_longest && of.beyond_grid && random_.one_in(beyond_grid_one_in))
+                value = *of.beyond_grid;
             Assignment alone = values_;
-            alone.set(which, value);
-            if (!alone.complete()) continue;
-            WorkBudget most = drawer_.budget_;
-            if (is_longest && random_.one_in(dear_one_in))
-                most.multiply_adds *= most.longest_factor;
-            if (drawer_.cost_(alone.problem(space())).share_of(most) > 1.0) continue;
-            values_.set(which, value);
-            large_ = which;
+            if (!alone.set_nearest(which, value) || !alone.complete()) continue;
+            const bool is_dear = is_longest && random_.one_in(dear_one_in);
+            const WorkBudget most = is_dear ? dear_budget(drawer_.budget_) : drawer_.budget_;
+            const double share = drawer_.cost_(alone.problem(space())).share_of(most);
+            if (share > (is_any ? most_share_of_any : 1.0)) continue;
+            values_.set(which, alone[which]);
+            large_ = {which};
             most_ = most;
             return;
         }
+    }
+
+    /// Within a factor of two each value is as likely as the others.
+    std::int64_t log_uniform(std::int64_t least, std::int64_t most) {
+        const auto octave_of = [](std::int64_t value) {
+            return std::bit_width(static_cast<std::uint64_t>(value)) - 1;
+        };
+        const std::int64_t octave = std::int64_t{1}
+                                    << random_.between(octave_of(least), octave_of(most));
+        return std::clamp(random_.between(octave, 2 * octave - 1), least, most);
+    }
+
+    /// Gives classes their sizes: half of the time just above where a level begins, now and then
+    /// where it begins, or anything in it that costs a few times as much, or is cheap.
+    bool give(const GivenSizes& given) {
+        const double most_room = given.has_choice() ? 64.0 : 2.0;
+        double room = std::clamp(SizePlan::cheap_share / given.share, given.share > 1.0 ? 1.0 : 2.0,
+                                 most_room);
+        most_ = share_of_budget(drawer_.budget_, 1.1 * room * given.share);
+        const std::uint64_t roll = random_.below(8), start = random_.below(given.sizes.size());
+        for (std::size_t i = 0; i < given.sizes.size(); ++i) {
+            const auto& [which, least, most] = given.sizes[(start + i) % given.sizes.size()];
+            const std::int64_t unit = std::max<std::int64_t>(values_.unit(which), 1);
+            const auto highest = static_cast<std::int64_t>(static_cast<double>(least) * room);
+            std::int64_t value = least;
+            if (least < most && roll == 0 && given.share <= SizePlan::cheap_share)
+                value = round_down(least - 1, unit);
+            if (least < most && roll > 4)
+                value = round_up(log_uniform(least, std::min(most, highest)), unit);
+            if (value > most || !values_.allows(which, value)) value = least;
+            if (!values_.allows(which, value)) return false;
+            values_.set(which, value);
+            large_.push_back(which);
+            room = std::max(room * static_cast<double>(least) / static_cast<double>(value), 1.0);
+        }
+        return true;
     }
 
     void choose_zero() {
@@ -235,8 +292,9 @@ class ProblemDrawer::Attempt {
         const int start = random_class();
         for (int i = 0; i < class_count() && cost_.empty_axes > 0; ++i) {
             const int which = (start + i) % class_count();
-            if (is_free(which) && levels(which).axis == levels(large_).axis)
-                try_filling(which, values_[large_] + random_.between(0, 8));
+            for (const int large : large_)
+                if (is_free(which) && levels(which).axis == levels(large).axis)
+                    try_filling(which, values_[large] + random_.between(0, 8));
         }
     }
 
@@ -268,7 +326,7 @@ class ProblemDrawer::Attempt {
 
     /// Values that were chosen to go together stay as long as something else can be reduced.
     bool gives_way(int which, bool keeps) const {
-        if (plan_ == Plan::mixed) return true;
+        if (plan_ == Plan::mixed || plan_ == Plan::sized) return true;
         if (keeps && !is_kept_.empty() && is_kept_[static_cast<std::size_t>(which)]) return false;
         return enlarges(levels(which).role);
     }
@@ -290,11 +348,10 @@ class ProblemDrawer::Attempt {
     std::int64_t octaves() const {
         if (plan_ == Plan::tiled) return 2;
         if (plan_ == Plan::usual) return 4;
-        return large_ >= 0 ? 8 : 10;
+        return large_.empty() ? 10 : 8;
     }
 
-    /// Halves classes until the draw is within its own budget, or at least within the kernel's.
-    bool reduce() {
+    WorkBudget own_budget() {
         WorkBudget budget = most_;
         budget.multiply_adds = log_uniform_below(budget.multiply_adds, octaves(), random_);
         // Deeper tiles pass more barriers, which are not counted.
@@ -303,6 +360,12 @@ class ProblemDrawer::Attempt {
         // An element costs far more than a product: it is drawn, copied and compared.
         budget.bytes =
             log_uniform_below(budget.bytes / (plan_ == Plan::mixed ? 8 : 32), 3, random_);
+        return budget;
+    }
+
+    /// Halves classes until the draw is within its own budget, or at least within the kernel's.
+    bool reduce() {
+        const WorkBudget budget = plan_ == Plan::sized ? most_ : own_budget();
         for (int i = 0; i < most_reductions && cost_.share_of(budget) > 1.0; ++i) {
             const int which = class_to_reduce(i < most_reductions / 2);
             if (which < 0) continue;
@@ -311,7 +374,8 @@ class ProblemDrawer::Attempt {
         }
         if (cost_.share_of(most_) <= 1.0) return true;
         for (int which = 0; which < class_count(); ++which)
-            try_cheaper(which, levels(which).smallest, budget);
+            if (plan_ != Plan::sized || is_free(which))
+                try_cheaper(which, levels(which).smallest, budget);
         return cost_.share_of(most_) <= 1.0;
     }
 
@@ -327,7 +391,7 @@ class ProblemDrawer::Attempt {
     std::vector<bool> is_kept_;   ///< by class: is reduced after the others
     bool is_generous_;            ///< sizes and counts are the larger of two draws
     bool wants_elements_;
-    int large_ = -1;  ///< the class with the large value, which is kept
+    std::vector<int> large_;  ///< classes with large values, which are kept
     ProblemCost cost_;
 };
 
@@ -345,6 +409,10 @@ std::optional<Problem> ProblemDrawer::operator()(SplitMix64& random,
     if (!plan) plan = draw_plan(random);
     const std::size_t domain = random.below(levels_.size());
     return Attempt(*this, random, domain, *plan).make();
+}
+
+std::optional<Problem> ProblemDrawer::of_sizes(SplitMix64& random, const GivenSizes& given) const {
+    return Attempt(*this, random, given.domain, Plan::sized).make(given);
 }
 
 std::optional<Problem> ProblemDrawer::of_rank(SplitMix64& random, int rank) const {

@@ -9,6 +9,7 @@
 
 #include "harness/base/random.hpp"
 #include "properties/problems/cost.hpp"
+#include "properties/problems/size_plan.hpp"
 #include "properties/problems/solver.hpp"
 #include "properties/problems/value_levels.hpp"
 
@@ -21,6 +22,7 @@ class ProblemDrawer {
         mixed,  ///< small and independent, now and then alike, or one of them large
         usual,  ///< as in networks: all axes alike, geometry and padding that go together
         tiled,  ///< two or three sizes of several tiles, the others mostly at their smallest
+        sized,  ///< one or two sizes as they are given, the others small
     };
 
     ProblemDrawer(const SupportedProblems& problems, WorkBudget budget);
@@ -30,6 +32,8 @@ class ProblemDrawer {
     std::optional<Problem> operator()(SplitMix64& random, std::optional<Plan> plan = {}) const;
     /// The same, of this rank, which the kernel supports.
     std::optional<Problem> of_rank(SplitMix64& random, int rank) const;
+    /// The same of these sizes, which may cost twice as much as at their least.
+    std::optional<Problem> of_sizes(SplitMix64& random, const GivenSizes& given) const;
 
     /// What it costs, as a share of the budget.
     double share_of(const Problem& problem) const { return cost_(problem).share_of(budget_); }

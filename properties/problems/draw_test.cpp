@@ -114,7 +114,7 @@ TEST_CASE("filters, channels and tiles come up as networks have them") {
 }
 
 TEST_CASE("rows beyond shared memory and a grid's second round come up") {
-    CHECK(too_rare(draws(test_kernel(), 40'000), 3,
+    CHECK(too_rare(draws(test_kernel(), 120'000), 3,
                    each_value("n", {2049, 4097, 12289, 32000, 262145, 300001})) == "");
 }
 

@@ -49,6 +49,7 @@ ProblemGenerator::ProblemGenerator(const Operator& op, const PassSpec& pass,
         return;
     }
     drawer_.emplace(*supported_, options.budget);
+    if (takes_covering_array_) sizes_.emplace(*supported_, options.budget);
     find_edge_problems();
     try_draws();
 }
@@ -103,21 +104,47 @@ std::optional<Problem> ProblemGenerator::draw(std::uint64_t seed, std::int64_t i
 Problem ProblemGenerator::of_case(std::int64_t index, std::uint64_t number) const {
     if (!why_none_.empty()) throw std::invalid_argument(why_none_);
     if (!starts_with_edges_) return draw_freely(number);
-    const auto edges = static_cast<std::int64_t>(edge_problems_.size());
-    if (index < edges) return edge_problems_[static_cast<std::size_t>(index)];
-    const std::int64_t behind = index - edges;
-    if (!takes_covering_array_) return draw_freely(number);
-    const std::size_t members = covering_array().problems().size();
-    const std::int64_t spacing = spacing_of_free_draws(static_cast<std::int64_t>(members), edges);
-    const auto member = static_cast<std::size_t>(behind - behind / spacing);
-    if (behind % spacing == spacing - 1 || member >= members) return draw_freely(number);
+    const auto edges = std::ssize(edge_problems_);
+    const auto sized = sizes_ ? std::ssize(sizes_->first()) : 0;
+    const std::int64_t smallest = std::min<std::int64_t>(edges, 1);
+    if (index >= smallest && index < smallest + sized)
+        return of_sizes(sizes_->first()[static_cast<std::size_t>(index - smallest)], number);
+    if (index < edges + sized)
+        return edge_problems_[static_cast<std::size_t>(index < smallest ? index : index - sized)];
+    const std::int64_t behind = index - edges - sized;
+    if (!sizes_) return draw_freely(number);
+    const std::int64_t members = std::ssize(covering_array().problems());
+    const std::int64_t spacing = spacing_of_free_draws(members, edges + sized);
+    const std::int64_t turn = behind / spacing, member = behind - turn;
+    if (behind % spacing == spacing - 1) {
+        // Where a long array leaves few turns, sizes need more of them.
+        const std::int64_t free_one_in = spacing == 3 ? 2 : 4;
+        const GivenSizes* given = sizes_->at_turn(turn - turn / free_one_in);
+        const bool is_free = turn % free_one_in == free_one_in - 1;
+        if (given && !is_free) return of_sizes(*given, number);
+        // A cheap problem helps to pay for dear sizes.
+        if (is_free || members == 0) return draw_freely(number);
+        SplitMix64 random(number);
+        return covering_array().varied(static_cast<std::size_t>(turn % members), random);
+    }
+    if (member >= members) return draw_freely(number);
     SplitMix64 random(number);
-    return covering_array().varied(member, random);
+    return covering_array().varied(static_cast<std::size_t>(member), random);
 }
 
 const CoveringArray& ProblemGenerator::covering_array() const {
     if (!covering_array_) covering_array_ = &covering_arrays_->of(*supported_);
     return *covering_array_;
+}
+
+Problem ProblemGenerator::of_sizes(const GivenSizes& given, std::uint64_t number) const {
+    constexpr int tries = 8;
+    SplitMix64 random(number);
+    for (int i = 0; i < tries; ++i)
+        if (const auto problem = drawer_->of_sizes(random, given);
+            problem && supported_->satisfies_predicates(*problem))
+            return *problem;
+    return draw_freely(random.next());
 }
 
 Problem ProblemGenerator::draw_freely(std::uint64_t number) const {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which problem case i of a row gets: the smallest problems first, then by turns varied
-// members of the covering array and free draws. A function of the kernel, the budget, one random
-// number and i alone. draw.hpp decides how one problem is drawn, smaller.hpp which are smaller.
+// Decides which problem case i of a row gets: the smallest one, sizes just above blocks, the other
+// smallest problems, then by turns varied members of the covering array, sizes of a plan and free
+// draws. A function of the kernel, the budget, one random number and i alone. draw.hpp decides how
+// one problem is drawn, smaller.hpp which are smaller.
 #pragma once
 
 #include <rapidcheck/Gen.h>
@@ -15,6 +16,7 @@
 
 #include "properties/problems/covering_array.hpp"
 #include "properties/problems/draw.hpp"
+#include "properties/problems/size_plan.hpp"
 #include "properties/problems/solver.hpp"
 
 namespace gradverify {
@@ -22,7 +24,8 @@ namespace gradverify {
 struct ProblemGeneratorOptions {
     WorkBudget budget{};
     /// The first cases of a row are the kernel's smallest problems, in order, and of the others two
-    /// in three are the covering array's while it lasts, if the budget is no less than its own.
+    /// in three are the covering array's while it lasts, if the budget is no less than its own, and
+    /// up to one in six are of planned sizes, the first of which come behind the smallest problem.
     bool edge_problems = true;
     /// Where arrays are kept, so that other kernels find them.
     std::shared_ptr<CoveringArrays> covering_arrays = std::make_shared<CoveringArrays>();
@@ -63,12 +66,14 @@ class ProblemGenerator {
     const SupportedProblems* supported() const { return supported_.get(); }
 
   private:
+    Problem of_sizes(const GivenSizes& given, std::uint64_t number) const;
     void find_edge_problems();
     void try_draws();
 
     std::shared_ptr<const SupportedProblems> supported_;
     std::shared_ptr<CoveringArrays> covering_arrays_;
     std::optional<ProblemDrawer> drawer_;
+    std::optional<SizePlan> sizes_;  ///< where the covering array is taken
     mutable std::atomic<const CoveringArray*> covering_array_ = nullptr;  ///< once asked for
     std::vector<Problem> edge_problems_;
     bool starts_with_edges_, takes_covering_array_;

@@ -113,12 +113,12 @@ TEST_CASE("every residue of the stride comes up") {
 }
 
 TEST_CASE("batches are drawn at nothing, at one, around a chunk, and beyond a grid's limit") {
-    CHECK(too_rare(draws(test_kernel().with_empty_problems(), 10000), 4,
+    CHECK(too_rare(draws(test_kernel().with_empty_problems(), 20000), 4,
                    each_value("n", {0, 1, 2, 3, 255, 256, 257, 65535, 65536})) == "");
 }
 
 TEST_CASE("groups are drawn at one, at all channels and at a proper divisor") {
-    const std::vector<Problem> problems = draws(test_kernel(), 1000);
+    const std::vector<Problem> problems = draws(test_kernel(), 1200);
     const auto c = [](const Problem& p) { return p.scalar("c"); };
     const auto g = [](const Problem& p) { return p.scalar("groups"); };
     std::map<std::string, Predicate> groups{
@@ -133,7 +133,7 @@ TEST_CASE("groups are drawn at one, at all channels and at a proper divisor") {
 }
 
 TEST_CASE("every power of two and its neighbours come up as a length") {
-    const std::vector<Problem> problems = draws(test_kernel(), 30000);
+    const std::vector<Problem> problems = draws(test_kernel(), 60000);
     std::map<std::string, Predicate> edges;
     for (const char* name : {"n", "c", "k"}) edges.merge(each_value(name, lengths));
     for (const std::int64_t length : lengths) {
@@ -147,7 +147,7 @@ TEST_CASE("every power of two and its neighbours come up as a length") {
 }
 
 TEST_CASE("constraints are solved, so that a plain kernel draws as much as any other") {
-    const std::vector<Problem> problems = supported_draws(plain_kernel(), 15000);
+    const std::vector<Problem> problems = supported_draws(plain_kernel(), 60000);
     std::map<std::string, Predicate> edges{
         {"F = H", on_some_axis([](const TestAxis& a) { return a.filter == a.in && a.in > 1; })},
         {"F = 3", on_some_axis([](const TestAxis& a) { return a.filter == 3; })},
@@ -163,7 +163,7 @@ TEST_CASE("a kernel's own ranges and multiples are drawn to their ends") {
     KernelDeclaration kernel = test_kernel();
     kernel.where("c", multiple_of(4)).where("c", between(8, 40)).where("n", between(3, 2000));
     kernel.where("k", equals(6)).where("stride", same_as("dilation"));
-    const std::vector<Problem> problems = supported_draws(kernel, 2000);
+    const std::vector<Problem> problems = supported_draws(kernel, 4000);
     CHECK(too_rare(problems, 1, each_value("c", {8, 12, 16, 20, 24, 28, 32, 36, 40})) == "");
     CHECK(too_rare(problems, 1, each_value("n", {3, 4, 256, 1024, 2000})) == "");
     CHECK(too_rare(problems, 1, each_value("groups", {1, 2, 3, 6})) == "");
@@ -263,7 +263,9 @@ TEST_CASE("the median draw has a few thousand multiply-adds") {
     CHECK(multiply_adds[2000] <= 10000.0);
 }
 
-TEST_CASE("a row starts with the kernel's smallest problems, unless it is told not to") {
+TEST_CASE(
+    "a row starts with the smallest problem, planned sizes and the other smallest ones, unless it "
+    "is told not to") {
     const KernelDeclaration kernel = test_kernel().with_empty_problems();
     const ProblemGenerator with = generator_for(kernel, {});
     const std::vector<Problem>& edges = with.edge_problems();
@@ -271,12 +273,17 @@ TEST_CASE("a row starts with the kernel's smallest problems, unless it is told n
     CHECK(edges.front().print() == "in=1x1");
     CHECK(edges[1].print() == "n=0,in=1x1");
     CHECK(std::ranges::all_of(edges, [](const Problem& p) { return p.distance() <= 1; }));
-    for (std::size_t i = 0; i < edges.size(); ++i)
-        CHECK(*with.draw(99, static_cast<std::int64_t>(i)) == edges[i]);
+    const std::int64_t sized = std::ssize(SizePlan(*with.supported(), {}).first());
+    CHECK(*with.draw(99, 0) == edges[0]);
+    for (std::int64_t i = 1; i <= sized; ++i)
+        CHECK(std::ranges::max(with.draw(99, i)->values()) >= 33);
+    for (std::int64_t i = 1; i < std::ssize(edges); ++i)
+        CHECK(*with.draw(99, sized + i) == edges[static_cast<std::size_t>(i)]);
     const ProblemGenerator without = generator_for(kernel);
-    // Two of three cases are the covering array's.
-    for (const std::int64_t index : {15, 16, 17, 18, 1000})
-        CHECK((*without.draw(99, 0) == *with.draw(99, index)) == (index == 17 || index == 1000));
+    // Two of three cases are the covering array's, and of the others half are of planned sizes.
+    for (const std::int64_t behind : {0, 1, 2, 3, 4, 5, 1974})
+        CHECK((*without.draw(99, 0) == *with.draw(99, std::ssize(edges) + sized + behind)) ==
+              (behind == 5 || behind == 1974));
     CHECK(*without.draw(99, 0) == *without.draw(99, 1000));
 }
 

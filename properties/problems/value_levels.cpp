@@ -16,9 +16,10 @@ constexpr std::array<std::int64_t, 23> lengths{15,  16,  17,  31,  32,   33,   6
                                                65,  127, 128, 129, 255,  256,  257, 511,
                                                512, 513, 768, 769, 1023, 1024, 1025};
 /// Where rows outgrow a block's rounds, its shared memory and a usual grid; sizes of vocabularies.
-constexpr std::array<std::int64_t, 17> longest_lengths{1536,  2047,  2048,   2049,   3072,  4096,
-                                                       4097,  5000,  8192,   8193,   12289, 16385,
-                                                       32000, 32769, 131073, 262145, 300001};
+constexpr std::array<std::int64_t, 30> longest_lengths{
+    1536,  2047,  2048,  2049,   3072,   4095,   4096,   4097,   5000,   8191,
+    8192,  8193,  12289, 16383,  16384,  16385,  32000,  32767,  32768,  32769,
+    65535, 65536, 65537, 131071, 131072, 131073, 262143, 262144, 262145, 300001};
 /// The largest size of a grid's second and third dimension, and one more.
 constexpr std::array<std::int64_t, 2> grid_limits{65535, 65536};
 
@@ -109,7 +110,7 @@ ClassLevels levels_of(const ParameterSpace& space, const RankDomain& domain, int
             add_large(levels, slot_class, length, levels.longest);
     if (spec.kind == ParameterKind::scalar)
         for (const std::int64_t limit : grid_limits) add_large(levels, slot_class, limit, large);
-    if (levels.role == Role::scalar && std::ranges::count(levels.large, grid_limits.back()) > 0)
+    if (enlarges(levels.role) && std::ranges::count(levels.large, grid_limits.back()) > 0)
         levels.beyond_grid = grid_limits.back();
     if (slot_class.highest < spec.maximum) add_large(levels, slot_class, slot_class.highest, large);
     levels.large_weight = large.empty() ? 0 : weight_of(levels.role);

@@ -66,8 +66,12 @@ TEST_CASE("large values are lengths at which code paths change, rounded to what 
     CHECK(n.large.size() == 25);
     CHECK(n.large.back() == 65536);
     CHECK(n.beyond_grid == 65536);
-    // A divisor is no count, and a grid does not limit it.
-    CHECK_FALSE(levels_for(test_kernel(), "c").beyond_grid.has_value());
+    CHECK(levels_for(test_kernel(), "c").beyond_grid == 65536);
+    // A divisor is no count.
+    CHECK_FALSE(levels_for(test_kernel(), "groups").beyond_grid.has_value());
+    // Neighbours of a power of two.
+    for (const std::int64_t length : {4095, 4096, 4097, 65537, 262143})
+        CHECK(std::ranges::count(n.longest, length) == 1);
     CHECK_FALSE(levels_for(test_kernel().where("n", between(1, 65535)), "n").beyond_grid);
     // From seven steps above the smallest on, each once; the upper end of a range too.
     CHECK(levels_for(test_kernel().where("n", multiple_of(4)).where("n", between(1, 70)), "n")

@@ -72,16 +72,16 @@ right adjoint_identity: 30 passed 4 skipped 1 vacuous
 right free_of_races: 72 passed 3 vacuous
 right matches_finite_differences: 39 passed 1 vacuous
 right matches_reference: 58 passed 2 vacuous
-right repeatable: 72 passed 3 vacuous
-right stays_in_bounds: 72 passed 3 vacuous
-right within_rounding_bound: 70 passed 5 vacuous
+right repeatable: 71 passed 4 vacuous
+right stays_in_bounds: 73 passed 2 vacuous
+right within_rounding_bound: 69 passed 6 vacuous
 wrong adjoint_identity: 11 failed 7 passed 2 skipped
-wrong free_of_races: 68 failed 44 passed 3 vacuous
-wrong matches_finite_differences: 34 failed 12 passed 4 vacuous
-wrong matches_reference: 159 failed 190 passed 21 vacuous
-wrong repeatable: 25 failed 5 passed
-wrong stays_in_bounds: 24 failed 33 passed 3 vacuous
-wrong within_rounding_bound: 119 failed 71 passed 15 vacuous
+wrong free_of_races: 71 failed 42 passed 2 vacuous
+wrong matches_finite_differences: 31 failed 15 passed 4 vacuous
+wrong matches_reference: 160 failed 189 passed 21 vacuous
+wrong repeatable: 24 failed 6 passed
+wrong stays_in_bounds: 25 failed 32 passed 3 vacuous
+wrong within_rounding_bound: 119 failed 72 passed 14 vacuous
 )");
 }
 

@@ -164,6 +164,7 @@ ordered_json json_of(int rank, const RankCoverage* met, const LevelPairs* within
     if (met) {
         for (const SlotCoverage& slot : met->slots()) object["slots"].push_back(json_of(slot));
         object["met"] = print_words(met->pairs().bits());
+        object["largest"] = {met->largest().slots, met->largest().values};
     }
     if (within_reach) object["within_reach"] = print_words(within_reach->bits());
     return object;
@@ -183,8 +184,15 @@ void take_rank(RowRecord& record, PairsByRank& reach, const ordered_json& object
         std::vector<SlotCoverage> slots;
         for (const ordered_json& slot : object.value("slots", ordered_json::array()))
             slots.push_back(slot_from(slot));
-        record.coverage.add(rank,
-                            RankCoverage(std::move(slots), {factors, parse_words(object["met"])}));
+        LargestProduct largest;
+        // Files of before have none.
+        if (object.contains("largest"))
+            largest = {object["largest"].at(0), object["largest"].at(1)};
+        for (const std::size_t slot : largest.slots)
+            if (slot >= slots.size() && largest.values[0] * largest.values[1] > 0)
+                throw std::invalid_argument("the largest product is of no parameter");
+        record.coverage.add(
+            rank, RankCoverage(std::move(slots), {factors, parse_words(object["met"])}, largest));
     }
     if (object.contains("within_reach"))
         reach.emplace(rank, LevelPairs(factors, parse_words(object["within_reach"])));

@@ -43,6 +43,21 @@ int complete_remainders(const Coverage& coverage) {
     return complete;
 }
 
+/// `; largest n x k: 130 x 257`, of any rank; empty where no problem has two free parameters.
+std::string print_largest(const Coverage& coverage) {
+    std::int64_t most = 0;
+    std::string text;
+    for (const auto& [rank, met] : coverage.ranks()) {
+        const auto& [slots, values] = met.largest();
+        if (values[0] * values[1] <= most) continue;
+        most = values[0] * values[1];
+        text = fmt::format("; largest {} x {}: {} x {}", met.slots()[slots[0]].name(),
+                           met.slots()[slots[1]].name(), print_grouped(values[0]),
+                           print_grouped(values[1]));
+    }
+    return text;
+}
+
 std::string print_pairs(const PairsCovered& pairs) {
     const std::string of =
         fmt::format("{} combinations of two parameters' kinds of value", print_grouped(pairs.of));
@@ -75,6 +90,7 @@ std::string words_of(const OfKernel& of) {
     if (const int block = complete_remainders(coverage); block > 1)
         held.push_back(fmt::format("every remainder by {}", block));
     if (!held.empty()) text += ", with " + joined(held, " and ");
+    text += print_largest(coverage);
     if (const auto& conditions = of.narrowest->conditions; !conditions.empty())
         text += "; only with " + joined(conditions);
     return text;
