@@ -80,7 +80,9 @@ std::string misuse_of_held_outputs(const CaseContext& context, const Outcome& fa
 
 std::string misuse_of_workspace(CaseContext& context, const Outcome& failed) try {
     // Calls that differ of themselves tell nothing, and large ones take long.
-    if (failed.maps.empty() || context.checked().setting.copies || context.declaration().determinism != Determinism::bitwise) return {};
+    if (failed.maps.empty() || context.checked().setting.copies ||
+        context.declaration().determinism != Determinism::bitwise)
+        return {};
     const auto inputs = context.inputs.of(context.pass());
     std::vector<CallResult> results;
     for (const Poison scratch : {Poison::nan, Poison::nan, Poison::plausible}) {

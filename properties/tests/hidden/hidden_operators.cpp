@@ -10,7 +10,8 @@ Operator strided() {
     return declare_operator("strided")
         .parameter("n")
         .parameter("step")
-        .input("x", {[](const Problem& p) { return Sizes{(p.scalar("n") - 1) * p.scalar("step") + 1}; }})
+        .input("x",
+               {[](const Problem& p) { return Sizes{(p.scalar("n") - 1) * p.scalar("step") + 1}; }})
         .output("y", {"n"})
         .sum_of_products({{"x"}})
         .forward([]<class T>(const ForwardCall<T>& call) {
