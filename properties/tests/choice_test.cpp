@@ -4,10 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "harness/devices/device.hpp"
 #include "harness/registry/layout.hpp"
 #include "harness/registry/registry.hpp"
 #include "properties/tests/verdicts.hpp"
@@ -35,14 +37,12 @@ std::string result_of(const Candidates& candidates, std::size_t misplaced_by = 0
     const Operator& op = *Registry::instance().find_operator("conv");
     const std::vector<std::string> names = op.find_pass("forward")->tensors();
     const Problem problem = problem_of("in=1x1");
-    struct alignas(64) Place {
-        float of[32];
-    };
-    std::vector<Place> data(names.size());
+    const std::vector<std::size_t> bytes(names.size(), 256);
+    const std::vector<std::byte*> places = device_named("cpu").place(bytes, Edge::end);
     std::vector<TensorView> views;
     for (const std::string& name : names) {
         const Sizes sizes = op.sizes_of(name, problem);
-        float* const place = data[views.size()].of + misplaced_by;
+        float* const place = reinterpret_cast<float*>(places[views.size()]) + misplaced_by;
         *place = name == "x" ? 3.0f : name == "w" ? 5.0f : 1.0f;
         views.push_back(view_of(place, DType::f32, sizes, row_major_strides(sizes)));
     }
@@ -52,7 +52,7 @@ std::string result_of(const Candidates& candidates, std::size_t misplaced_by = 0
     } catch (const std::invalid_argument& refused) {
         return refused.what();
     }
-    return std::to_string(data.back().of[misplaced_by]);
+    return std::to_string(reinterpret_cast<const float*>(places.back())[misplaced_by]);
 }
 
 const Candidate naive{"conv.forward/naive"}, wgmma{"conv.forward/wgmma_f16"},
