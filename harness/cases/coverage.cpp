@@ -78,13 +78,10 @@ void RankCoverage::add(const Problem& problem, bool is_empty) {
     pairs_.add(pairs_.levels_of(problem), is_empty);
     if (second == slots_.size()) return;
     const auto [a, b] = std::minmax(first, second);
-    add(LargestProduct{{a, b}, {problem[static_cast<int>(a)], problem[static_cast<int>(b)]}});
+    add(LargestPair{{a, b}, {problem[static_cast<int>(a)], problem[static_cast<int>(b)]}});
 }
 
-void RankCoverage::add(const LargestProduct& other) {
-    if (other.values[0] * other.values[1] > largest_.values[0] * largest_.values[1])
-        largest_ = other;
-}
+void RankCoverage::add(const LargestPair& other) { largest_ = std::max(largest_, other); }
 
 void RankCoverage::add(const RankCoverage& other) {
     if (!std::ranges::equal(slots_, other.slots_, {}, &SlotCoverage::name, &SlotCoverage::name))

@@ -3,6 +3,7 @@
 // usual block sizes, and pairs of levels.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -59,16 +60,23 @@ class SlotCoverage {
     Met met_;
 };
 
-/// The largest product of two free parameters of one problem: their slots, and the values.
-struct LargestProduct {
+/// Two free parameters of one problem: their slots, and the values. One pair is larger than another
+/// where its smaller value is; of equal ones, where its product is: 130 x 257 is more than 1 x
+/// 300,001.
+struct LargestPair {
     std::array<std::size_t, 2> slots{};
     std::array<std::int64_t, 2> values{};  ///< zeros: there is none
+
+    bool operator<(const LargestPair& other) const {
+        return std::minmax({values[0], values[1]}) <
+               std::minmax({other.values[0], other.values[1]});
+    }
 };
 
 class RankCoverage {
   public:
     RankCoverage(const Kernel& kernel, const Problem& like);
-    RankCoverage(std::vector<SlotCoverage> slots, LevelPairs pairs, LargestProduct largest)
+    RankCoverage(std::vector<SlotCoverage> slots, LevelPairs pairs, LargestPair largest)
         : slots_(std::move(slots)), pairs_(std::move(pairs)), largest_(largest) {}
 
     void add(const Problem& problem, bool is_empty);
@@ -77,14 +85,14 @@ class RankCoverage {
 
     const std::vector<SlotCoverage>& slots() const { return slots_; }
     const LevelPairs& pairs() const { return pairs_; }
-    const LargestProduct& largest() const { return largest_; }
+    const LargestPair& largest() const { return largest_; }
 
   private:
-    void add(const LargestProduct& other);
+    void add(const LargestPair& other);
 
     std::vector<SlotCoverage> slots_;
     LevelPairs pairs_;
-    LargestProduct largest_;
+    LargestPair largest_;
 };
 
 /// Counts different hashes, exactly up to a thousand; above, within some 3 %, from the smallest

@@ -184,13 +184,13 @@ void take_rank(RowRecord& record, PairsByRank& reach, const ordered_json& object
         std::vector<SlotCoverage> slots;
         for (const ordered_json& slot : object.value("slots", ordered_json::array()))
             slots.push_back(slot_from(slot));
-        LargestProduct largest;
+        LargestPair largest;
         // Files of before have none.
         if (object.contains("largest"))
             largest = {object["largest"].at(0), object["largest"].at(1)};
         for (const std::size_t slot : largest.slots)
-            if (slot >= slots.size() && largest.values[0] * largest.values[1] > 0)
-                throw std::invalid_argument("the largest product is of no parameter");
+            if (slot >= slots.size() && LargestPair{} < largest)
+                throw std::invalid_argument("the largest pair is of no parameter");
         record.coverage.add(
             rank, RankCoverage(std::move(slots), {factors, parse_words(object["met"])}, largest));
     }

@@ -45,12 +45,12 @@ int complete_remainders(const Coverage& coverage) {
 
 /// `; largest n x k: 130 x 257`, of any rank; empty where no problem has two free parameters.
 std::string print_largest(const Coverage& coverage) {
-    std::int64_t most = 0;
+    LargestPair most;
     std::string text;
     for (const auto& [rank, met] : coverage.ranks()) {
-        const auto& [slots, values] = met.largest();
-        if (values[0] * values[1] <= most) continue;
-        most = values[0] * values[1];
+        if (!(most < met.largest())) continue;
+        most = met.largest();
+        const auto& [slots, values] = most;
         text = fmt::format("; largest {} x {}: {} x {}", met.slots()[slots[0]].name(),
                            met.slots()[slots[1]].name(), print_grouped(values[0]),
                            print_grouped(values[1]));
