@@ -211,7 +211,8 @@ TEST_CASE("one failed output fails them all") {
     CHECK(passed.message.empty());
 }
 
-TEST_CASE("where any number passes, the others are wrong by no limit, and numbers count for nothing") {
+TEST_CASE(
+    "where any number passes, the others are wrong by no limit, and numbers count for nothing") {
     const Expected expected = expect({1.0, 2.0}, {Bound::finite(), Bound::finite()});
     CHECK(comparing({1e300, 3.0}, expected).error_over_bound == 0.0);
     const Comparison wrong = comparing({inf, 3.0}, expected);

@@ -182,8 +182,8 @@ TEST_CASE("rows of elements in halves of bytes begin with a byte, and each has s
         const auto* const bytes = static_cast<const unsigned char*>(x.data);
         const auto* const scale = static_cast<const unsigned char*>(scales.data);
         for (int row = 0; row < 4; ++row)
-            for (const int number : {bytes[2 * row] & 0xf, bytes[2 * row] >> 4,
-                                     bytes[2 * row + 1] & 0xf}) {
+            for (const int number :
+                 {bytes[2 * row] & 0xf, bytes[2 * row] >> 4, bytes[2 * row + 1] & 0xf}) {
                 const auto bits = static_cast<std::uint64_t>(number);
                 CHECK(std::ldexp(number_of(DType::f4e2m1, bits), scale[row] - 127) ==
                       (row == 3 ? 6.0 : 1 << row));
@@ -232,18 +232,17 @@ TEST_CASE("an output's padding that a kernel leaves must stay, and is no result"
         std::uint32_t mask;
         std::vector<std::string> stray_writes;
         std::vector<std::int64_t> untouched;
-    } rows[] = {
-        {{3, 4}, Setting::every_output, {}, {}},
-        {{3}, Setting::every_output, {}, {4}},
-        {{1, 3, 4},
-         Setting::every_output,
-         {"wrote 1 element of y behind the rows that are used, which stay as they were"},
-         {}},
-        {{0, 1, 3, 4, 5},
-         Setting::every_output,
-         {"wrote 3 elements of y behind the rows that are used, which stay as they were"},
-         {}},
-        {{0}, 2, {"wrote to y, which is not asked for (1 element, first y[0])"}, {}}};
+    } rows[] = {{{3, 4}, Setting::every_output, {}, {}},
+                {{3}, Setting::every_output, {}, {4}},
+                {{1, 3, 4},
+                 Setting::every_output,
+                 {"wrote 1 element of y behind the rows that are used, which stay as they were"},
+                 {}},
+                {{0, 1, 3, 4, 5},
+                 Setting::every_output,
+                 {"wrote 3 elements of y behind the rows that are used, which stay as they were"},
+                 {}},
+                {{0}, 2, {"wrote to y, which is not asked for (1 element, first y[0])"}, {}}};
     for (const auto& row : rows)
         for (const bool has_lengths : {true, false}) {
             CAPTURE(row.written.size());
@@ -468,16 +467,14 @@ TEST_CASE("what a device can't run, or a kernel refuses as it may, is skipped an
             return RunStatus{.error = "n is odd", .not_served = true, .is_refusal = is_refusal};
         };
         rig.device.timing = {.error = "n is odd", .not_served = true, .is_refusal = is_refusal};
-        for (const Outcome& outcome : {not_served([&] { call_kernel(rig.call()); }),
-                                       not_served([&] { call_kernel_twice(rig.call()); }),
-                                       not_served([&] {
-                                           run_launcher(rig.device, rig.declaration,
-                                                        {.problem = rig.problem,
-                                                         .tensors = {},
-                                                         .launch = {}},
-                                                        {}, DelayedStream::none);
-                                       }),
-                                       not_served([&] { time_kernel(rig.call(), {}); })}) {
+        for (const Outcome& outcome :
+             {not_served([&] { call_kernel(rig.call()); }),
+              not_served([&] { call_kernel_twice(rig.call()); }), not_served([&] {
+                  run_launcher(rig.device, rig.declaration,
+                               {.problem = rig.problem, .tensors = {}, .launch = {}}, {},
+                               DelayedStream::none);
+              }),
+              not_served([&] { time_kernel(rig.call(), {}); })}) {
             CHECK(testing::said(outcome) == "skipped: n is odd");
             CHECK(outcome.is_refusal == is_refusal);
         }

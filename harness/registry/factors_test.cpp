@@ -182,7 +182,8 @@ TEST_CASE("levels of any number have a bit for each other level, in whole words 
     }
 }
 
-TEST_CASE("pairs of two factors are counted where both have met them, and added to the same alone") {
+TEST_CASE(
+    "pairs of two factors are counted where both have met them, and added to the same alone") {
     const auto three = [](const std::string& name, const std::string& level) {
         std::vector<Factor> factors(3, {.name = name, .levels = {"0", level}});
         return factors;

@@ -104,7 +104,8 @@ TEST_CASE("of imprecise cases the one is kept that is most times its bound off")
     CHECK(worst_of(twice, {.got = -2.0, .want = -4.0, .bound = 1.0}) == "first");
 }
 
-TEST_CASE("a passed case is noted with all that it showed, on problems of its own without numbers") {
+TEST_CASE(
+    "a passed case is noted with all that it showed, on problems of its own without numbers") {
     const Registry registry = testing::registry_of({testing::toy_kernel("any")});
     const Kernel& kernel = registry.kernels().front();
     RowResult result;

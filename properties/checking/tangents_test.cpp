@@ -182,8 +182,8 @@ TEST_CASE("a tangent may be off by a share of its terms, and of the gradient it 
         change_tangent = off_by(0.5, "ty");
         CHECK(said_of(property, both).starts_with(wrong));
         // Of what is not asked for nothing is said.
-        CHECK(said_of(property, both + ":mask=4", {tangent_kernel().takes_mask(), gradient_kernel()}) ==
-              right);
+        CHECK(said_of(property, both + ":mask=4",
+                      {tangent_kernel().takes_mask(), gradient_kernel()}) == right);
         change_tangent = nullptr;
     }
 }
@@ -259,7 +259,8 @@ TEST_CASE("a tangent without a bound may be anything, and the others are compare
     change_tangent = nullptr;
 }
 
-TEST_CASE("the first gradient kernel tells that gives the gradient, takes the problem and is right") {
+TEST_CASE(
+    "the first gradient kernel tells that gives the gradient, takes the problem and is right") {
     change_tangent = change_gradient = nullptr;
     const std::string data = "n=2:data=a[0]=3,b[0]=0.5,ta[0]=1,tb[0]=0.25,a[1]=1,b[1]=1.25,ta[1]=1";
     const KernelDeclaration tangent = tangent_kernel(), gradient = gradient_kernel();
@@ -280,10 +281,14 @@ TEST_CASE("the first gradient kernel tells that gives the gradient, takes the pr
     CHECK(calls_of_gradient == 1);
     // Not called, or not heard.
     CHECK(said_with({gradient_kernel().adds_to_outputs()}) == no_gradient);
-    CHECK(said_with({gradient_kernel().storage("b", DType::f8e4m3).where("n", equals(1))}) == no_gradient);
+    CHECK(said_with({gradient_kernel().storage("b", DType::f8e4m3).where("n", equals(1))}) ==
+          no_gradient);
     CHECK(calls_of_gradient == 0);
     CHECK(said_with({gradient_kernel("backward", fails)}) == no_gradient);
     CHECK(said_with({gradient_kernel("backward", fails), gradient}) == right);
+    CHECK(said_of(gradients, "n=1:data=a[0]=3,b[0]=1.3,ta[0]=1",
+                  {tangent, gradient_kernel().storage("b", DType::f16)}) == no_gradient);
+    CHECK(calls_of_gradient == 0);
     for (const std::int64_t element : {0, 1}) {
         change_gradient = off_by(1.0, "da", element);
         CHECK(said_with({gradient_kernel("of_z")}) == no_gradient);

@@ -207,8 +207,8 @@ TEST_CASE("numbers of blocks, beside the steps of 8 bits, and made small are the
     for (std::uint64_t seed = 0; seed < 100; ++seed)
         for (const bool is_dense : {false, true})
             add(whole_range, draw_tensor(op, Problem::parse(op.space, "n=2,c=3,in=1x2"),
-                                         {.seed = seed, .is_dense = is_dense},
-                                         ValueKind::mantissas, types, "x"));
+                                         {.seed = seed, .is_dense = is_dense}, ValueKind::mantissas,
+                                         types, "x"));
     CHECK(blocks == 6427789969859955643u);
     CHECK(near_steps == 308603578578784304u);
     CHECK(small == 5650134215195035120u);
