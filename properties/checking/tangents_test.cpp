@@ -150,7 +150,7 @@ const std::string no_operator =
 const std::string no_gradient =
     "skipped: no registered gradient kernel takes the problem and is right";
 
-/// Of 25 elements, the first alone or all but that.
+/// So many elements of a tensor, of which the first is another number.
 std::string elements(int count, const std::string& tensor, double first, double others) {
     std::string all;
     for (int i = 0; i < count; ++i)
