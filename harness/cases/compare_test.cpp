@@ -39,6 +39,9 @@ TEST_CASE("where there is no bound anything passes, and nothing has been compare
     CHECK_FALSE((Bound(1.0) + bound_of(overflow)).is_limited());
     const Bound bound = bound_of(Bounded(0.1));
     CHECK((bound + bound).most() == 2.0 * Bounded(0.1).error());
+    CHECK((Bound(1.0) + Bound::none()) == Bound::none());
+    for (const Bound& sum : {Bound::finite() + Bound(1e300), Bound(1e300) + Bound::finite()})
+        CHECK(sum == Bound::finite());
     for (const double got : {0.0, 1.0, double(NAN), double(INFINITY)}) {
         const Comparison comparison =
             compare(std::span(&got, 1), Expected::within("y", {.sizes = {1}, .data = {overflow}}));
@@ -206,6 +209,27 @@ TEST_CASE("one failed output fails them all") {
     const Outcome passed = combine(std::vector{good, comparing({0.0}, expect({0.0}))}, "is wrong");
     CHECK(passed.verdict == Verdict::passed);
     CHECK(passed.message.empty());
+}
+
+TEST_CASE(
+    "where any number passes, the others are wrong by no limit, and numbers count for nothing") {
+    const Expected expected = expect({1.0, 2.0}, {Bound::finite(), Bound::finite()});
+    CHECK(comparing({1e300, 3.0}, expected).error_over_bound == 0.0);
+    const Comparison wrong = comparing({inf, 3.0}, expected);
+    REQUIRE(wrong.worst.size() == 1);
+    CHECK(wrong.worst.front().bound == inf);
+}
+
+TEST_CASE("the numbers of a small tensor with a wrong element are kept, and of a large one none") {
+    for (const std::size_t size : {std::size_t{1024}, std::size_t{1025}}) {
+        std::vector<double> got(size, 1.0);
+        const Expected expected = expect(got);
+        got.front() = 2.0;
+        const auto map = comparing(got, expected).map;
+        CHECK(map.marks.size() == size);
+        CHECK(map.got == (size == 1024 ? got : std::vector<double>()));
+        CHECK(map.want == (size == 1024 ? expected.values : std::vector<double>()));
+    }
 }
 
 }  // namespace gradverify

@@ -7,8 +7,11 @@
 
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 #include "harness/base/errors.hpp"
+#include "harness/devices/poison.hpp"
+#include "harness/numbers/element_bits.hpp"
 #include "harness/testing/host_device.hpp"
 #include "harness/testing/made_operator.hpp"
 
@@ -162,6 +165,150 @@ TEST_CASE("an input with scales for blocks is given as elements and scales, each
     CHECK(given.tensors[0].values == std::vector{32.0, -384.0, 64.0});
     CHECK(given.tensors[2].name == "x_scales");
     CHECK(given.tensors[2].values == std::vector{0x1p-6});
+    CHECK(given.tensors[2].strides == Strides{1});
+    rig.inputs[0].data[0] = 0.3;
+    CHECK_THROWS_WITH_AS(rig.result(), "x holds numbers that are none of mxfp8", std::logic_error);
+}
+
+TEST_CASE("rows of elements in halves of bytes begin with a byte, and each has scales of its own") {
+    Rig rig;
+    rig.declaration.block_scaled("x", mxfp4);
+    rig.op.inputs[0].sizes = [](const Problem&) { return Sizes{2, 2, 3}; };
+    rig.inputs[0] = {{2, 2, 3}, {1, 1, 1, 2, 2, 2, 4, 4, 4, 6, 6, 6}};
+    rig.device.launcher = [](const PassCall& call) {
+        const TensorView &x = call.tensors[0], &scales = call.tensors[2];
+        CHECK(std::vector{x.stride(0), x.stride(1), x.stride(2)} == Strides{8, 4, 1});
+        CHECK(std::vector{scales.stride(0), scales.stride(1)} == Strides{2, 1});
+        const auto* const bytes = static_cast<const unsigned char*>(x.data);
+        const auto* const scale = static_cast<const unsigned char*>(scales.data);
+        for (int row = 0; row < 4; ++row)
+            for (const int number :
+                 {bytes[2 * row] & 0xf, bytes[2 * row] >> 4, bytes[2 * row + 1] & 0xf}) {
+                const auto bits = static_cast<std::uint64_t>(number);
+                CHECK(std::ldexp(number_of(DType::f4e2m1, bits), scale[row] - 127) ==
+                      (row == 3 ? 6.0 : 1 << row));
+            }
+        return RunStatus{};
+    };
+    CHECK(rig.result().ran());
+}
+
+/// x and y have two rows of three, of which none and two are used, as w says.
+static void make_ragged(Rig& rig) {
+    const auto sizes = [](const Problem&) { return Sizes{2, 3}; };
+    const Lengths lengths{.tensor = "w", .axis = 1};
+    rig.op.inputs = {{.name = "x", .sizes = sizes, .lengths = lengths},
+                     {.name = "w", .sizes = [](const Problem&) { return Sizes{2}; }}};
+    rig.op.outputs[0] = {.name = "y", .sizes = sizes, .lengths = lengths};
+    rig.inputs = {{{2, 3}, {1, 2, 3, 4, 5, 6}}, {{2}, {0, 2}}};
+}
+
+TEST_CASE("behind the rows that are used lies poison, or by turns what was there") {
+    for (const Poison poison : {Poison::nan, Poison::positive_huge})
+        for (const int parity : {0, 1}) {
+            Rig rig;
+            make_ragged(rig);
+            rig.device.launcher = [&](const PassCall& call) {
+                const double placed = poison_value(DType::f32, poison);
+                for (const int i : {0, 1, 2, 5}) {
+                    const auto got = static_cast<double>(data(call, 0)[i]);
+                    if (poison == Poison::nan && parity == 0)
+                        CHECK(std::isnan(got));
+                    else
+                        CHECK(got == (poison == Poison::nan ? i + 1.0 : placed));
+                }
+                CHECK(data(call, 0)[3] == 4.0f);
+                return RunStatus{};
+            };
+            Call call = rig.call();
+            call.surroundings = {.poison = poison, .guard_parity = parity};
+            CHECK(call_kernel(call).ran());
+        }
+}
+
+TEST_CASE("an output's padding that a kernel leaves must stay, and is no result") {
+    const struct {
+        std::vector<int> written;  ///< of y
+        std::uint32_t mask;
+        std::vector<std::string> stray_writes;
+        std::vector<std::int64_t> untouched;
+    } rows[] = {{{3, 4}, Setting::every_output, {}, {}},
+                {{3}, Setting::every_output, {}, {4}},
+                {{1, 3, 4},
+                 Setting::every_output,
+                 {"wrote 1 element of y behind the rows that are used, which stay as they were"},
+                 {}},
+                {{0, 1, 3, 4, 5},
+                 Setting::every_output,
+                 {"wrote 3 elements of y behind the rows that are used, which stay as they were"},
+                 {}},
+                {{0}, 2, {"wrote to y, which is not asked for (1 element, first y[0])"}, {}}};
+    for (const auto& row : rows)
+        for (const bool has_lengths : {true, false}) {
+            CAPTURE(row.written.size());
+            Rig rig;
+            make_ragged(rig);
+            if (!has_lengths) rig.op.outputs[0].lengths = {};
+            rig.declaration.leaves_padding("y");
+            rig.setting.output_mask = row.mask;
+            rig.device.launcher = [&](const PassCall& call) {
+                for (const int i : row.written) data(call, 2)[i] = 1.0f;
+                for (int i = 0; i < 3; ++i) data(call, 3)[i] = 1.0f;
+                return RunStatus{};
+            };
+            const CallResult result = rig.result();
+            if (!has_lengths && row.mask != 2) {
+                // No row is padded, so each element is due.
+                CHECK(result.untouched[0].size() == 6 - row.written.size());
+                continue;
+            }
+            CHECK(result.stray_writes == row.stray_writes);
+            CHECK(result.untouched == Indices{row.untouched, {}});
+        }
+}
+
+TEST_CASE("an exported call has each tensor's name, place, strides and values as they are stored") {
+    Rig rig;
+    rig.declaration.storage("w", DType::f16).adds_to_outputs().in_place("y", "x").strided("z");
+    rig.op.outputs[1].sizes = [](const Problem&) { return Sizes{2, 2}; };
+    rig.inputs[1].data[0] = 0.1;
+    rig.initial_outputs = {{{3}, {7, 8, 9}}, {{2, 2}, {0.1, 1, 2, 3}}};
+    rig.setting.place = 1;
+    rig.setting.layouts["z"].row_padding = 3;
+    const Call before = rig.call();
+    Call call = rig.call();
+    CHECK_FALSE(given_in(call).before);
+    call.before = &before;
+    const GivenCalls given = given_in(call);
+    REQUIRE(given.before);
+    CHECK(given.before->tensors.size() == 4);
+    const auto& [x, w, y, z] = std::tie(given.call.tensors[0], given.call.tensors[1],
+                                        given.call.tensors[2], given.call.tensors[3]);
+    CHECK(x.values == std::vector<double>{1, 2, 3});
+    CHECK(x.strides == Strides{1});
+    CHECK_FALSE(x.lies_in);
+    CHECK(w.values == std::vector<double>{rounded_to(DType::f16, 0.1), 5, 6});
+    CHECK_FALSE(w.lies_in);
+    CHECK(y.name == "y");
+    CHECK(y.lies_in == 0);
+    CHECK(y.values == std::vector<double>{7, 8, 9});
+    CHECK(z.name == "z");
+    CHECK(z.strides == Strides{5, 1});
+    CHECK_FALSE(z.lies_in);
+    CHECK(z.values == std::vector<double>{rounded_to(DType::f32, 0.1), 1, 2, 3});
+    rig.initial_outputs.clear();
+    CHECK(given_in(rig.call()).call.tensors[2].values.empty());
+}
+
+TEST_CASE("two calls count the seconds of the one before them with the first") {
+    Rig rig;
+    rig.device.launcher = [](const PassCall&) { return RunStatus{.seconds = 2.0}; };
+    const Call before = rig.call();
+    Call call = rig.call();
+    call.before = &before;
+    const auto results = call_kernel_twice(call);
+    CHECK(results.first.seconds == 4.0);
+    CHECK(results.second.seconds == 2.0);
 }
 
 TEST_CASE("a call that failed tells only the error and the findings") {
@@ -320,9 +467,14 @@ TEST_CASE("what a device can't run, or a kernel refuses as it may, is skipped an
             return RunStatus{.error = "n is odd", .not_served = true, .is_refusal = is_refusal};
         };
         rig.device.timing = {.error = "n is odd", .not_served = true, .is_refusal = is_refusal};
-        for (const Outcome& outcome : {not_served([&] { call_kernel(rig.call()); }),
-                                       not_served([&] { call_kernel_twice(rig.call()); }),
-                                       not_served([&] { time_kernel(rig.call(), {}); })}) {
+        for (const Outcome& outcome :
+             {not_served([&] { call_kernel(rig.call()); }),
+              not_served([&] { call_kernel_twice(rig.call()); }), not_served([&] {
+                  run_launcher(rig.device, rig.declaration,
+                               {.problem = rig.problem, .tensors = {}, .launch = {}}, {},
+                               DelayedStream::none);
+              }),
+              not_served([&] { time_kernel(rig.call(), {}); })}) {
             CHECK(testing::said(outcome) == "skipped: n is odd");
             CHECK(outcome.is_refusal == is_refusal);
         }

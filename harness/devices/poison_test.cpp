@@ -48,6 +48,7 @@ TEST_CASE("poison of scales is their NaN, and powers of two near both ends") {
 }
 
 TEST_CASE("poison and guards of an integer type are indices far outside of any tensor") {
+    CHECK(poison_value(DType::i32, Poison::nan) == 0x7a7a7a7a);
     for (const DType dtype : {DType::i32, DType::i64}) {
         const auto value = [&](std::uint64_t bits) {
             return static_cast<std::int64_t>(number_of(dtype, bits));

@@ -107,10 +107,7 @@ double next_number_of(DType dtype, double value, double towards) {
     if (dtype == DType::f64) return std::nextafter(value, towards);
     const DTypeTraits& traits = traits_of(dtype);
     // A doubled step reaches the neighbour before the one behind it; none is as near as the first.
-    double first = traits.smallest_normal * traits.unit_roundoff;
-    if (std::isfinite(value) && value != 0.0)
-        first = std::max(first, std::ldexp(traits.unit_roundoff, std::ilogb(value) - 2));
-    for (double step = first;; step *= 2.0) {
+    for (double step = traits.smallest_normal * traits.unit_roundoff;; step *= 2.0) {
         const double next = rounded_to(dtype, value + (towards > value ? step : -step));
         if (next != value) return next;
     }

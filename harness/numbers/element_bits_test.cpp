@@ -112,6 +112,7 @@ TEST_CASE("scales are powers of two, and numbers of 4 bits CUDA's, as the cpu de
     CHECK(std::isnan(rounded_to(DType::f8e8m0, -1.0)));
     CHECK(std::isnan(rounded_to(DType::f8e8m0, 0x1.9p+127)));
     CHECK(rounded_to(DType::f8e8m0, 3.5) == 4.0);
+    CHECK(std::isnan(rounded_to(DType::f4e2m1, 1e9)));
     const double ties[][2] = {{0.25, 0.0}, {0.75, 1.0}, {1.25, 1.0}, {1.75, 2.0},
                               {2.5, 2.0},  {3.5, 4.0},  {5.0, 4.0},  {-5.0, -4.0}};
     for (const auto& [value, even] : ties) {

@@ -183,6 +183,10 @@ TEST_CASE("tensor cores cut a sum's terms and what they are off by, or a long su
         const Bounded cut(Bounded::Sum{2.0, 1.0 + 0.25 * (reach + sum.error()), 8.0, additions});
         check(sum.as_factor(), 2.0, cut.error(), 8.0, additions);
     }
+    // Only pieces may be infinite where the factor is not.
+    cutting.largest = 4.0;
+    const ScopedRounding short_of_range(cutting);
+    CHECK(made(6.0, 1.0).as_factor().error() == 1.0 + 0.25 * 7.0);
 }
 
 TEST_CASE("a long sum is multiplied whole, or in a few parts") {
@@ -191,7 +195,58 @@ TEST_CASE("a long sum is multiplied whole, or in a few parts") {
     const Bounded product = sum * Bounded(4.0);
     CHECK(product.magnitude() == doctest::Approx(32.0));
     CHECK(product.additions() == 2.0);
-    CHECK(product.error() == doctest::Approx(u * (4.0 * 5.0 * 8.0 + 32.0 + 2.0 * 32.0)));
+    CHECK(product.error() == doctest::Approx(u * (4.0 * 5.0 * 8.0 + 32.0 + 2.0 * 32.0)).scale(0.0));
+}
+
+TEST_CASE("a step of a recurrence keeps all its terms, whichever of them comes first") {
+    const ScopedRounding rounding(coarse);
+    // Three numbers, of one product each, and one more: M = 6 with three additions.
+    const Bounded product = made(2.0, 0.0, 2.0) * Bounded(1.0);
+    const double once = 2.0 / 3 + 0.5, off = 2.0 * (once * 4.0 + 3.0 * 6.0 + 3 * 0.5);
+    for (const Bounded& step : {product + Bounded(4.0), Bounded(4.0) + product}) {
+        const Bounded next = step * Bounded(2.0);
+        CHECK(next.additions() == 3.0);
+        check(next, 12.0, (off + (12.0 + off) / 3 + 0.5) * 4.0 + 3.0 * (12.0 + off) + 3 * 0.5,
+              12.0 + off, 3.0);
+    }
+    // The product of two sums that come to nothing has their errors alone.
+    const Bounded nothing = made(1.0, 0.0) - made(1.0, 0.0);
+    const double both = nothing.error() * nothing.error();
+    CHECK((nothing * nothing).error() == doctest::Approx(both + both / 3 + 0.5));
+}
+
+TEST_CASE("a number without a bound may be infinite where it, a term or an operand may be") {
+    const Bounded open = Bounded::unbounded(2.0, true), closed = Bounded::unbounded(2.0, false);
+    for (const Bounded& result : {open * Bounded(3.0), Bounded(3.0) * open, open / Bounded(3.0),
+                                  exp(open), log(Bounded(-1.0))})
+        CHECK(result.may_be_infinite());
+    for (const Bounded& result : {closed * Bounded(3.0), Bounded(3.0) * closed,
+                                  closed / Bounded(3.0), exp(closed), tanh(open)})
+        CHECK_FALSE(result.may_be_infinite());
+    CHECK(std::isfinite(tanh(open).error()));
+    // A divisor may be zero, or of either sign.
+    for (const double error : {2.0, 3.0})
+        CHECK(std::isinf((made(-6.0, 0.0) / made(2.0, error)).error()));
+    // So are two sums of which one has such a term.
+    const Bounded difference = made(5.0, 0.0) - made(3.0, 0.0);
+    const Bounded sum(Bounded::Sum{2.0, 0.0, INFINITY, 1.0});
+    CHECK((sum * difference).may_be_infinite());
+    CHECK((difference * sum).may_be_infinite());
+}
+
+TEST_CASE("a stored number may be infinite from half of its type's largest on, or with its error") {
+    const auto may_be_infinite = [](const Bounded& number) {
+        const Bounded stored = number.stored_in(DType::f16);
+        CHECK(std::isinf(stored.error()));
+        return stored.may_be_infinite();
+    };
+    CHECK(may_be_infinite(Bounded::within(20000.0, 60000.0)));
+    CHECK(may_be_infinite(Bounded::unbounded(1.0, true)));
+    for (const double sign : {-1.0, 1.0}) {
+        CHECK(may_be_infinite(Bounded::unbounded(sign * 40000.0, false)));
+        CHECK_FALSE(may_be_infinite(Bounded::unbounded(sign * 32752.0, false)));
+        CHECK_FALSE(may_be_infinite(Bounded::unbounded(sign * 20000.0, false)));
+    }
 }
 
 TEST_CASE("a quotient's bound divides by the smallest divisor that there may be") {
@@ -409,6 +464,8 @@ TEST_CASE("pieces may be too small, and their products too large, for numbers of
     for (const double tiny : {257.0 * 0x1p-134, 255.0 * 0x1p-134})
         CHECK((Bounded(tiny) * great).error() >= 0x1p-134 * great.value());
     CHECK((Bounded(255.0 * 0x1p-133) * great).error() < 0x1p-46);
+    CHECK_FALSE(current_rounding.cuts(0.0));
+    CHECK_FALSE(current_rounding.cuts(0x1p-126));
     // The greatest piece of a float may be infinite.
     CHECK(std::isinf((Bounded(0x1.ff8p+127) * Bounded(0x1p-20)).error()));
     CHECK((Bounded(0x1p+127) * Bounded(0x1p-20)).error() < 0x1p+84);

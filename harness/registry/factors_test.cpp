@@ -164,3 +164,44 @@ TEST_CASE("pairs with a first level are missing too, and none is counted twice")
     CHECK(none.missing_of(some, 9).count == 7);
     CHECK(some.missing_of(none, 9).count == 0);
 }
+
+TEST_CASE("levels of any number have a bit for each other level, in whole words of 64") {
+    for (const auto& [levels, words] : {std::pair(63u, 1u), {64u, 1u}, {65u, 2u}, {129u, 3u}}) {
+        CAPTURE(levels);
+        const Factor all{.name = "n", .levels = std::vector<std::string>(levels)};
+        CHECK(LevelPairs({all}).bits().size() == levels * words);
+        CHECK(LevelPairs({all}, std::vector<std::uint64_t>(levels * words)).count() == 0);
+    }
+    const Factor long_one{.name = "n", .levels = std::vector<std::string>(127)},
+        short_one{.name = "c", .levels = {"0", "1"}};
+    LevelPairs pairs({long_one, short_one});
+    for (const int level : {0, 62, 63, 126}) {
+        CHECK(pairs.count_new(std::vector{level, 0}, false) == 1);
+        CHECK(pairs.add(std::vector{level, 0}, false) == 1);
+        CHECK(pairs.count_new(std::vector{level, 0}, false) == 0);
+    }
+}
+
+TEST_CASE(
+    "pairs of two factors are counted where both have met them, and added to the same alone") {
+    const auto three = [](const std::string& name, const std::string& level) {
+        std::vector<Factor> factors(3, {.name = name, .levels = {"0", level}});
+        return factors;
+    };
+    LevelPairs some(three("n", "1")), more = some;
+    for (const std::vector<int>& levels : {std::vector{0, 0, 0}, {0, 1, 1}, {1, 0, 0}})
+        more.add(levels, false);
+    some = more;
+    some.add(std::vector{1, 1, 1}, false);
+    for (const auto& [first, second] : {std::pair(0, 1), {0, 2}, {1, 0}, {2, 0}}) {
+        CHECK(more.count_of(first, second, some) == 3);
+        CHECK(some.count_of(first, second, more) == 3);
+        CHECK(some.count_of(first, second, some) == 4);
+    }
+    CHECK(more.count_of(1, 2, some) == 2);
+    CHECK_FALSE(more.is_met(1, 1, 0, 1));
+    CHECK_THROWS_AS(some.add(LevelPairs(three("c", "1"))), std::invalid_argument);
+    CHECK_THROWS_AS(some.add(LevelPairs(three("n", "2"))), std::invalid_argument);
+    more.add(some);
+    CHECK(more.count() == some.count());
+}

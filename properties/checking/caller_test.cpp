@@ -225,6 +225,10 @@ TEST_CASE("the call before comes once, and the seconds of all calls count") {
     check_counts_nap_of(0, checked);
     check_counts_nap_of(0, held);
     CHECK(calls_on_two == 1);
+    CallScene of_right("right", "n=1:seed=1");
+    calls_till_nap = 0;
+    CHECK(of_right.call("sleepy").ran());
+    CHECK(of_right.caller.seconds() >= nap);
 }
 
 TEST_CASE("on its own problem the call before has the case's data but for one middle element") {

@@ -116,6 +116,31 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("a failure's message begins with the wrong elements that were never written") {
+    const PassSpec pass{.name = "forward", .outputs = {"y", "z"}};
+    CallResult result;
+    result.untouched = {{0, 1}, {2}};
+    const auto message_of = [&](std::int64_t wrong_of_y, const std::string& marks) {
+        Outcome outcome = Outcome::failed("is wrong");
+        outcome.maps = {{.tensor = "<dy, ty>", .wrong = 1, .total = 1},
+                        {.tensor = "y", .wrong = wrong_of_y, .total = 3, .marks = marks},
+                        {.tensor = "z", .wrong = 1, .total = 3}};
+        lead_with_unwritten(outcome, pass, result);
+        return outcome.message;
+    };
+    const std::string both =
+        "leaves 2 of 3 elements of y as they were, and leaves 1 of 3 elements of z as they were: "
+        "never written, or added to";
+    CHECK(message_of(2, "##.") == both);
+    CHECK(message_of(2, "") == both);
+    CHECK(message_of(3, "###") == both + "; besides, it is wrong");
+    CHECK(message_of(1, "..#") ==
+          "leaves 1 of 3 elements of z as they were: never written, or added to; besides, it is "
+          "wrong");
+    result.untouched = {{}, {}};
+    CHECK(message_of(3, "###") == "is wrong");
+}
+
 TEST_CASE("a kernel's result is right where the outputs that are asked for are") {
     const std::string rest = "n=2:data=b[0]=5,x[1]=3,w[0]=2";
     Scene right = scene_of(rest), wrong = scene_of(rest, "a_wrong");

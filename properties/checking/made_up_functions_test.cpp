@@ -339,6 +339,14 @@ TEST_CASE("at a kink with an infinite slope to one side nothing is asked of a gr
     }
 }
 
+TEST_CASE("numbers that any would do for are left out, but not what must be a number and is none") {
+    Array<double> values{{3}, {5.0, nan, 5.0}};
+    leave_out_unbounded({Bound::finite(), Bound::finite(), Bound(1.0)}, values);
+    CHECK(values.data[0] == 0.0);
+    CHECK(std::isnan(values.data[1]));
+    CHECK(values.data[2] == 5.0);
+}
+
 TEST_CASE("a small gradient is compared element by element too, a large one along a few") {
     for (const std::int64_t elements : {2, 200}) {
         std::vector<std::vector<double>> met;

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -79,6 +80,54 @@ Operator named_product(bool is_by_hand) {
                              });
 }
 
+/// y[j] = c (exp(x[j mod n] - v) - 1), of which another formula may lose c of its numbers' last
+/// digits; w and g only lie beside it.
+Operator grown_operator() {
+    return declare_operator("grown")
+        .parameter("n")
+        .parameter("k")
+        .parameter("m")
+        .parameter("c")
+        .input("g", {"m"}, whole_numbers(0, 1000))
+        .input("w", {"m"})
+        .defined_for_nan("w")
+        .input("v", {"n"})
+        .input("x", {"n"})
+        .defined_for_nan("x")
+        .output("y", {"k"})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto c = static_cast<double>(call.parameter("c"));
+            for (std::int64_t j = 0; j < call.parameter("k"); ++j) {
+                const std::int64_t i = j % call.parameter("n");
+                call.output("y")(j) = T(c) * expm1(call.input("x")(i) - call.input("v")(i));
+            }
+        });
+}
+
+/// y = max(x, 0).
+Operator ramp_operator() {
+    return declare_operator("ramp")
+        .parameter("n")
+        .input("x", {"n"})
+        .output("y", {"n"})
+        .forward(by_element([](const auto& in, const auto& out) {
+            using T = std::remove_cvref_t<decltype(in("x"))>;
+            out("y") = max(in("x"), T(0.0));
+        }));
+}
+
+/// y = a / (b + c).
+Operator ratio_of_sum() {
+    return declare_operator("ratio")
+        .parameter("n")
+        .input("a", {"n"})
+        .input("b", {"n"})
+        .input("c", {"n"})
+        .output("y", {"n"})
+        .forward(by_element(
+            [](const auto& in, const auto& out) { out("y") = in("a") / (in("b") + in("c")); }));
+}
+
 KernelDeclaration declared() { return {}; }
 
 bool is_about(double number, double expected) {
@@ -122,8 +171,9 @@ TEST_CASE("a bound counts the roundings of the arithmetic that the kernel declar
     const Operator dot = dot_product(), ratio = quotient(), square = square_operator({}),
                    counted = square_operator(whole_numbers(0, 1000));
     // x is a factor twice: two products, and their sum.
-    Operator derived = square;
+    Operator derived = square, derived_counted = counted;
     derived.passes[1] = PassSpec(*square.passes[1].derived);
+    derived_counted.passes[1] = PassSpec(*counted.passes[1].derived);
     const std::vector<Line> lines{
         {dot, declared(), one, f32},
         {dot, declared().storage(DType::f16).accumulates_in(DType::f16), one, f16},
@@ -147,6 +197,8 @@ TEST_CASE("a bound counts the roundings of the arithmetic that the kernel declar
         {derived, declared().storage(DType::f64), saved, 4 * f64, "grad_x"},
         {derived, declared().storage(DType::f64).storage("slope", DType::f32), saved, 2 * f32,
          "grad_x"},
+        {derived_counted, declared().storage(DType::f64), saved, 4 * f64, "grad_x"},
+        {derived, declared().storage("slope", DType::f64), saved, 2 * f32, "grad_x"},
         {square, declared().storage(DType::f16).accumulates_in(DType::f16), saved, f16, "grad_x"},
         {counted, declared(), saved, f32, "grad_x"}};
     for (const Line& line : lines) {
@@ -339,8 +391,81 @@ TEST_CASE("an element that another branch gives as well has no bound, the others
         const auto expected = is_exact ? made.oracle.expected() : made.oracle.within_rounding();
         for (std::size_t i = 0; i < 2; ++i)
             for (std::size_t j = 0; j < 3; ++j)
-                CHECK(expected[i].bound_at(j).is_limited() == (i != 1 || j != 2));
+                if (i == 1 && j == 2)
+                    CHECK_FALSE(expected[i].bound_at(j).is_limited());
+                else
+                    CHECK((is_exact ? expected[i].bound_at(j) == Bound()
+                                    : expected[i].bound_at(j).is_limited()));
     }
+}
+
+TEST_CASE("a result that may be anything may be infinite from half of the largest number on") {
+    // b + c is 1 within 2; the type that y is stored in has room.
+    const auto bound_of_ratio = [](const std::string& a) {
+        MadeCase made({ratio_of_sum()}, "forward",
+                      declared().storage("y", DType::f64).accumulates_in(DType::f32),
+                      "n=1:data=b[0]=16777216,c[0]=-16777215,a[0]=" + a);
+        return made.oracle.within_rounding()[0].bound_at(0);
+    };
+    for (const char* const a : {"1", "1e38", "1.7014117331926443e+38", "-1e38"})
+        CHECK(bound_of_ratio(a) == Bound::finite());
+    for (const char* const a : {"2e38", "-2e38"}) CHECK(bound_of_ratio(a) == Bound::none());
+}
+
+TEST_CASE("at a kink a bound has both slopes, unless one branch is asked for") {
+    for (const KernelDeclaration& kernel : {declared(), declared().norm_wise(2.0)}) {
+        MadeCase made({ramp_operator()}, "grad_x", kernel, "n=1:data=dy[0]=4");
+        const auto error = [&] { return made.oracle.bounded()[0].data[0].error(); };
+        CHECK(error() >= 2.0);
+        CHECK(made.oracle.within_rounding()[0].bound_at(0).most() >= 2.0);
+        CHECK(made.oracle.bounded_on_one_branch()[0].data[0].error() < 1.0);
+        CHECK(error() >= 2.0);
+    }
+}
+
+TEST_CASE("a formula keeps half of the digits that the inputs give, where others lose far more") {
+    const auto bounds_of = [](const std::string& rest, const KernelDeclaration& kernel) {
+        MadeCase made({grown_operator()}, "forward", kernel, rest);
+        const Expected expected = made.oracle.within_rounding()[0];
+        return std::array{expected.by_any_formula()[0].most(), expected.bound_at(0).most(),
+                          std::abs(expected.values[0])};
+    };
+    const auto keeps_half = [&](const std::string& rest) {
+        const auto [any, own, value] = bounds_of(rest, declared());
+        CHECK((is_about(any, 0x1p-12 * value) || any > 0x1p-6 * value));
+        return is_about(any, 0x1p-12 * value);
+    };
+    const std::string tiny = "x[0]=9.5367431640625e-07";  // 2^-20
+    struct Line {
+        std::string sizes, data;
+        int size;  ///< of the terms: inputs, their number for each result, and results
+    };
+    // More than 16 times as much is no sum of products with slopes about one.
+    for (const Line& line : {Line{"n=1,k=1,m=1", tiny, 1},
+                             {"n=1,k=1,m=1", tiny + ",w[0]=-3", 3},
+                             {"n=1,k=1,m=2", tiny + ",w[0]=3,w[1]=1", 6},
+                             {"n=1,k=1,m=2", tiny + ",w[0]=3,w[1]=inf", 6},
+                             {"n=1,k=1,m=1", tiny + ",g[0]=100", 1},
+                             {"n=1,k=2,m=1", tiny, 1},
+                             {"n=2,k=2,m=1", tiny + ",x[1]=inf", 1}}) {
+        CAPTURE(line.data);
+        for (const int off : {-1, 1})
+            CHECK(keeps_half(line.sizes + ",c=" + std::to_string(16 * line.size + off) +
+                             ":data=" + line.data) == (off > 0));
+    }
+    CHECK_FALSE(keeps_half("n=2,k=2,m=1,c=17:data=" + tiny + ",x[1]=0.25"));
+    // Half of the digits of the coarser of the arithmetic and the result, and no less than its own.
+    const std::string sizes = "n=1,k=1,m=1,c=17:data=x[0]=";
+    const KernelDeclaration in_f16 = declared().storage(DType::f16).accumulates_in(DType::f16);
+    const auto of_results =
+        bounds_of(sizes + "0.000244140625", declared().storage("y", DType::f16));
+    CHECK(of_results[0] > 2.0 * of_results[1]);
+    const auto of_sums =
+        bounds_of(sizes + "0.015625", KernelDeclaration(in_f16).storage("y", DType::f32));
+    CHECK(is_about(of_sums[0], std::exp2(-5.5) * of_sums[2]));
+    const auto of_both = bounds_of(sizes + "0.00390625", in_f16);
+    CHECK(of_both[1] > std::exp2(-5.5) * of_both[2]);
+    CHECK(of_both[0] == of_both[1]);
 }
 
 TEST_CASE("the bound of a whole is computed for its parts where that is norm-wise, alone") {

@@ -175,6 +175,46 @@ TEST_CASE("the numbers that fill an array are the same everywhere") {
     CHECK(short_numbers == 8849440654459249859u);
 }
 
+TEST_CASE("numbers of blocks, beside the steps of 8 bits, and made small are the same everywhere") {
+    std::uint64_t blocks = 0, near_steps = 0, small = 0, whole_range = 0;
+    for (const Sizes& sizes : {Sizes{}, {0}, {16}, {17}, {2, 16}, {33}, {3, 65}})
+        for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+            const SplitMix64 random(seed);
+            auto array = filled<double>(sizes);
+            for (const BlockFormat& format : {mxfp8, mxfp8_e5m2, mxfp4, nvfp4})
+                for (const bool is_dense : {false, true}) {
+                    fill_blocks(array, random, format, is_dense);
+                    add(blocks, array);
+                }
+            for (const DType rounded : {DType::f8e4m3, DType::f8e5m2, DType::f4e2m1})
+                for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
+                    fill_near_steps(array, random, dtype, rounded);
+                    add(near_steps, array);
+                }
+            // Over and over, down to the least normal number, with zeros and infinities.
+            for (const DType dtype : {DType::f16, DType::f32})
+                for (const bool is_special : {false, true}) {
+                    fill_mantissas(array, random, dtype);
+                    if (is_special) make_special(array, random), fill_nan(array, seed, random);
+                    for (std::uint64_t turn = 0; turn < 12; ++turn) {
+                        make_small(array, SplitMix64(seed + turn), dtype);
+                        add(small, array);
+                    }
+                }
+        }
+    const Operator op = operator_with_sums_of([](const Problem&) -> std::int64_t { return 8; });
+    const ElementTypes types(test_kernel().storage(DType::f8e4m3), op);
+    for (std::uint64_t seed = 0; seed < 100; ++seed)
+        for (const bool is_dense : {false, true})
+            add(whole_range, draw_tensor(op, Problem::parse(op.space, "n=2,c=3,in=1x2"),
+                                         {.seed = seed, .is_dense = is_dense}, ValueKind::mantissas,
+                                         types, "x"));
+    CHECK(blocks == 6427789969859955643u);
+    CHECK(near_steps == 308603578578784304u);
+    CHECK(small == 5650134215195035120u);
+    CHECK(whole_range == 12053167844936763557u);
+}
+
 TEST_CASE("the settings of a seed are the same everywhere") {
     KernelDeclaration plain = test_kernel(), vectorised = test_kernel().aligned_to(16);
     KernelDeclaration free = test_kernel().aligned_to(2).blocks_of({256, 64, 32});

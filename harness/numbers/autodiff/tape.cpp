@@ -94,22 +94,17 @@ struct Paths {
     /// for those that join them later.
     void settle() {
         const double more = chain() - roundings_to_keep;
-        if (is_none() || !(more > 0.0)) return;
+        if (!(more > 0.0)) return;
         const double gamma = current_rounding.gamma(more);
         error += gamma * (magnitude + 2.0 * error) + more * current_rounding.smallest_normal;
         roundings = roundings_to_keep;
-        links = std::min(links, 1.0);
+        links = 1.0;
     }
     bool is_none() const { return magnitude == 0.0 && error == 0.0; }
     bool has_bound() const { return !is_open && magnitude + error <= current_rounding.largest; }
     /// A kernel forms the sum, and rounds it to a type.
     void round_to(DType dtype) {
-        if (is_none()) return;
-        const Bounded formed(Bounded::Sum{sum, error, magnitude + error, chain()});
-        if (const double loss = formed.loss_in(dtype); std::isfinite(loss))
-            error += loss;
-        else
-            open(!std::isfinite(sum));
+        error += Bounded(Bounded::Sum{sum, error, magnitude + error, chain()}).loss_in(dtype);
     }
 };
 

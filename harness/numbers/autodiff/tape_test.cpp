@@ -84,7 +84,75 @@ TEST_CASE("a gradient that is rounded by its number's name may lose that roundin
     const Traced r = rounded_by_name("r", x);
     CHECK(gradient(tape, x, r, 400.0).error() == 0x1p-4 * 400.0);
     CHECK(gradient(tape, x, r, 500.0).error() == INFINITY);
+    CHECK_FALSE(gradient(tape, x, r, 500.0).may_be_infinite());
+    // What a slope is off by is rounded with the rest: gamma(1) of 10.5 is 3.5.
+    const double of_product = 0x1p-8 * (6.0 + 2.5 * 4 / 3 + 3.5 + 0.5);
+    check(gradient(tape, x, q * constant(3.0, 1.0), 2.0), 6.0, 2.5 + of_product, 10.5 + of_product,
+          1.0);
+    // A constant has no gradient to round, nor has what came before it.
+    const Traced last = -x;
     CHECK(rounded_by_name("q", constant(3.0)).is_constant());
+    check(gradient(tape, x, last, middle), -middle, 0.0, middle, 0.0);
+}
+
+TEST_CASE("beyond 512 roundings a path's are counted where they are made, but not an input's") {
+    const Rounding fine{.unit_roundoff = 0x1p-10, .smallest_normal = 0x1p-4};
+    const ScopedRounding rounding(fine);
+    constexpr int terms = 514;
+    Tape tape;
+    const Traced x = tape.input(5.0);
+    const auto sum_of = [](const Traced& term) {
+        Traced sum = term;
+        for (int i = 1; i < terms; ++i) sum += term;
+        return sum;
+    };
+    check(gradient(tape, x, sum_of(x), 1.0), 514.0, 0.0, 514.0, 513.0);
+    const double of_one = fine.gamma(1.0) * 514.0 + 0x1p-4;
+    for (const Traced& term : {-x, x + constant(1.0), constant(1.0) + x}) {
+        const Bounded by_x = gradient(tape, x, sum_of(term), 1.0);
+        check(by_x, by_x.value(), of_one, 514.0 + of_one, 512.0);
+    }
+    // Products with 1 +- 1/2, of one rounding each: what they are off by is lost twice.
+    const Traced term = -x;
+    Traced sum = term * constant(1.0, 0.5);
+    for (int i = 1; i < terms; ++i) sum += term * constant(1.0, 0.5);
+    const double before = 514.0 * (0.5 + 0x1p-4), reach = 514.0 * 1.5;
+    const double off = before + fine.gamma(2.0) * (reach + 2.0 * before) + 2 * 0x1p-4;
+    check(gradient(tape, x, sum, 1.0), -514.0, off, reach + off, 512.0);
+    // Too many for a bound are no reason to be infinite.
+    const ScopedRounding of_two_digits(coarse);
+    const Bounded lost = gradient(tape, term, sum_of(sum_of(term)), 1.0);
+    CHECK(std::isinf(lost.error()));
+    CHECK_FALSE(lost.may_be_infinite());
+}
+
+TEST_CASE("what a formula or the inputs lose of a gradient is a share of all its paths") {
+    Rounding losing = coarse;
+    losing.loss_of_formula = 0.25, losing.loss_of_inputs = 0.5;
+    const ScopedRounding rounding(losing);
+    Tape tape;
+    const Traced x = tape.input(-2.0);
+    CHECK(x.value().error() == 1.0);
+    check(gradient(tape, x, -x, 2.0), -2.0, 1.5, 3.5, 0.0);
+}
+
+TEST_CASE(
+    "a gradient without a bound may be infinite where the reference's own factors are beyond") {
+    const ScopedRounding rounding(up_to_8);
+    Tape tape;
+    const Traced x = tape.input(1.0);
+    const auto may_be_infinite = [&](const Traced& y, double cotangent) {
+        const Bounded by_x = gradient(tape, x, y, cotangent);
+        CHECK(std::isinf(by_x.error()));
+        return by_x.may_be_infinite();
+    };
+    CHECK(may_be_infinite(x, 8.5));
+    CHECK(may_be_infinite(x * constant(9.0, 10.0), 0.5));
+    CHECK(may_be_infinite(x * constant(5.0), 2.0));
+    CHECK_FALSE(may_be_infinite(x * constant(8.0), 1.0));
+    CHECK_FALSE(may_be_infinite(x * constant(3.0, 2.0), 2.0));
+    // A zero that met one is no number from there on.
+    CHECK(may_be_infinite(x * constant(2.0) * constant(9.0) * constant(0.0), 1.0));
 }
 
 TEST_CASE("links into one value add up, and count an addition each but the first") {
@@ -221,6 +289,8 @@ TEST_CASE("what is computed of constants is constant, and a node for everything 
     Traced sum = x, difference = x, product = x, quotient = x;
     sum += Traced(2.0), difference -= Traced(2.0), product *= Traced(2.0), quotient /= Traced(2.0);
     CHECK(sum.value().value() + difference.value().value() == 6.0);
+    CHECK(may_jump(constant(1.0, 0.5)));
+    CHECK_FALSE(may_jump(constant(1.0)));
     CHECK(product.value().value() * quotient.value().value() == 9.0);
     // A whole constant exponent takes a negative base, which has no logarithm.
     CHECK(gradient(tape, x, pow(-x, Traced(3.0)), 1.0).value() == -27.0);
