@@ -50,7 +50,7 @@ struct Rounding {
     /// What another formula may lose, as a share of each quantity that it meets; 0: there is none.
     /// See autodiff/tape.hpp.
     double loss_of_formula = 0.0;
-    double loss_of_inputs = 0.0;  ///< relative error of what gradients are asked for
+    double loss_of_inputs = 0.0;  ///< relative error of the differentiable inputs
     /// Whether at a kink the derivatives of both sides are right, and all between them.
     bool admits_all_slopes = true;
 

@@ -158,8 +158,15 @@ std::vector<Array<Bounded>> bounded_outputs(const Operator& op, const PassSpec& 
                                             const Problem& problem, Inputs<double> taken,
                                             Formula formula) {
     const bool by_any = formula == Formula::any && pass.any_formula_reference;
+    auto inputs = as_bounded(taken);
+    if (const double loss = current_rounding.loss_of_inputs; loss > 0.0)
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            if (const TensorSpec* spec = op.find_tensor(pass.inputs[i]);
+                !spec || spec->differentiable)
+                for (Bounded& element : inputs[i].data)
+                    element = element.off_by(loss * std::abs(element.value()));
     return run<Bounded>(by_any ? pass.any_formula_reference : pass.bounded_reference, op, pass,
-                        problem, as_bounded(taken));
+                        problem, inputs);
 }
 
 std::vector<Array<Bounded>> as_bounded(Inputs<double> exact) {

@@ -454,6 +454,10 @@ TEST_CASE("a formula keeps half of the digits that the inputs give, where others
                              ":data=" + line.data) == (off > 0));
     }
     CHECK_FALSE(keeps_half("n=2,k=2,m=1,c=17:data=" + tiny + ",x[1]=0.25"));
+    // The inputs' own digits give less.
+    const auto cancelled =
+        bounds_of("n=1,k=1,m=1,c=17:data=x[0]=1,v[0]=0.99999904632568359375", declared());
+    CHECK(cancelled[0] > 2.0 * cancelled[1]);
     // Half of the digits of the coarser of the arithmetic and the result, and no less than its own.
     const std::string sizes = "n=1,k=1,m=1,c=17:data=x[0]=";
     const KernelDeclaration in_f16 = declared().storage(DType::f16).accumulates_in(DType::f16);
