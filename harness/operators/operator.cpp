@@ -161,7 +161,7 @@ std::vector<Array<Bounded>> bounded_outputs(const Operator& op, const PassSpec& 
     auto inputs = as_bounded(taken);
     if (const double loss = current_rounding.loss_of_inputs; loss > 0.0)
         for (std::size_t i = 0; i < inputs.size(); ++i)
-            if (const TensorSpec* spec = op.find_tensor(pass.inputs[i]);
+            if (const TensorSpec* spec = op.find_tensor(pass.taken_by_reference()[i]);
                 !spec || spec->differentiable)
                 for (Bounded& element : inputs[i].data)
                     element = element.off_by(loss * std::abs(element.value()));
