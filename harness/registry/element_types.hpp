@@ -35,6 +35,8 @@ class ElementTypes {
     explicit ElementTypes(const KernelDeclaration& kernel);
     /// The same, where tensors that are only read may hold smaller numbers than sums do.
     ElementTypes(const KernelDeclaration& kernel, const Operator& op);
+    ElementTypes(KernelDeclaration&& kernel) = delete;
+    ElementTypes(KernelDeclaration&& kernel, const Operator& op) = delete;
 
     /// Integers up to 2^exact_bits keep their value in every sum and in every tensor of sums.
     int exact_bits() const { return exact_bits_; }

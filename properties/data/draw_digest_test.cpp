@@ -203,7 +203,8 @@ TEST_CASE("numbers of blocks, beside the steps of 8 bits, and made small are the
                 }
         }
     const Operator op = operator_with_sums_of([](const Problem&) -> std::int64_t { return 8; });
-    const ElementTypes types(test_kernel().storage(DType::f8e4m3), op);
+    const KernelDeclaration of_8_bits = test_kernel().storage(DType::f8e4m3);
+    const ElementTypes types(of_8_bits, op);
     for (std::uint64_t seed = 0; seed < 100; ++seed)
         for (const bool is_dense : {false, true})
             add(whole_range, draw_tensor(op, Problem::parse(op.space, "n=2,c=3,in=1x2"),
