@@ -3,7 +3,8 @@
 
 `./run budgets` prints the lines of each building. With a build folder that holds nothing but the
 first verdict's steps, as CI has it, it prints also what they cost, in units of one file that is
-compiled here and now: on a slower machine both take longer. Exit code 1 where a budget is exceeded.
+compiled here and now: on a slower machine both take longer. Such a folder is made by `./run verify`
+away from a terminal. Exit code 1 where a budget is exceeded.
 """
 
 import pathlib
@@ -74,14 +75,14 @@ def probe_seconds(compiler):
 
 
 def steps_seconds(build):
-    """The seconds of all steps in Ninja's log but nvcc's; one with several outputs counts once."""
-    steps = {}
+    """The processor time of all steps but nvcc's, whose share is that of their time in Ninja's log."""
+    steps = {}  # one with several outputs counts once
     for line in (build / ".ninja_log").read_text(encoding="utf-8").splitlines()[1:]:
         begin, end, _, output, command = line.split("\t")
-        if ".cuda" in output:
-            continue
-        steps[command, begin, end] = (int(end) - int(begin)) / 1000
-    return sum(steps.values())
+        steps[command, begin, end] = int(end) - int(begin), ".cuda" in output
+    ours = sum(time for time, is_nvcc in steps.values() if not is_nvcc)
+    took = (build / "processor_seconds").read_text(encoding="utf-8").split()
+    return sum(map(float, took)) * ours / sum(time for time, _ in steps.values())
 
 
 def first_verdict(build):

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""watched_build.py COMMAND...: runs a build by Ninja whose output is no terminal.
+"""watched_build.py cmake --build FOLDER...: a build by Ninja whose output is no terminal.
 
 Every 10 seconds (GRADVERIFY_LIFE says another number) a line says how many steps are done of all, and
 which one runs the longest. Ninja's own lines are swallowed; what compilers and failed steps say is
-passed on. Exits as the command does.
+passed on. Exits as the command does. `processor_seconds` in the build's folder gets a line with what
+the build took.
 """
 
 import os
 import pathlib
 import re
+import resource
 import shlex
 import signal
 import subprocess
@@ -78,6 +80,10 @@ def main():
             sys.stderr.write(line)
             sys.stderr.flush()
     code = build.wait()
+    took = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if (folder := pathlib.Path(sys.argv[sys.argv.index("--build") + 1])).is_dir():
+        with (folder / "processor_seconds").open("a", encoding="utf-8") as log:
+            log.write(f"{took.ru_utime + took.ru_stime:.1f}\n")
     sys.exit(code if code >= 0 else 128 - code)
 
 

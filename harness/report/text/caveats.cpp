@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "harness/report/text/notes.hpp"
+#include "harness/report/text/caveats.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -113,7 +113,7 @@ bool got_no_case(const RowRecord& record) {
     return record.verdict == Verdict::skipped && record.cut_short && record.cases == 0;
 }
 
-std::string notes(const std::vector<RowRecord>& records, const std::vector<std::string>& absent) {
+std::string caveats(const std::vector<RowRecord>& records, const std::vector<std::string>& absent) {
     std::string text;
     std::int64_t without_time = 0;
     for (const RowRecord& record : records)
