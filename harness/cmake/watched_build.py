@@ -3,8 +3,11 @@
 
 Every 10 seconds (GRADVERIFY_LIFE says another number) a line says how many steps are done of all, and
 which one runs the longest. Ninja's own lines are swallowed; what compilers and failed steps say is
-passed on. Exits as the command does. `processor_seconds` in the build's folder gets a line with what
-the build took.
+passed on. Exits as the command does.
+
+With GRADVERIFY_PROBE, a command, that is run again and again beside the build, and the build's folder
+gets a file `probes`: how many times the probe's processor time all steps took. Both are of the same
+minutes, so a machine that others slow down measures the same.
 """
 
 import os
@@ -13,6 +16,7 @@ import re
 import resource
 import shlex
 import signal
+import statistics
 import subprocess
 import sys
 import threading
@@ -54,6 +58,12 @@ def longest_step(root):
     return up - processes[oldest][2] / os.sysconf("SC_CLK_TCK"), name
 
 
+def children_seconds():
+    """Processor time of all processes that this one has waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def main():
     interval = float(os.environ.get("GRADVERIFY_LIFE", 10))
     start = time.monotonic()
@@ -73,17 +83,32 @@ def main():
             print(line, file=sys.stderr, flush=True)
 
     threading.Thread(target=live, daemon=True).start()
+    probe = os.environ.get("GRADVERIFY_PROBE")
+    probes, ended = [], threading.Event()
+
+    def measure():
+        while not ended.wait(1.0 if not probes else 2 * interval):
+            before = children_seconds()  # the build's are not counted before its end
+            subprocess.run(shlex.split(probe), check=True)
+            probes.append(children_seconds() - before)
+
+    prober = threading.Thread(target=measure)
+    if probe:
+        prober.start()
     for line in build.stdout:
         if step := STEP.match(line):
             done[:] = step.groups()
         elif line != "ninja: no work to do.\n":
             sys.stderr.write(line)
             sys.stderr.flush()
+    if probe:
+        ended.set()
+        prober.join()
+    before = children_seconds()
     code = build.wait()
-    took = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if (folder := pathlib.Path(sys.argv[sys.argv.index("--build") + 1])).is_dir():
-        with (folder / "processor_seconds").open("a", encoding="utf-8") as log:
-            log.write(f"{took.ru_utime + took.ru_stime:.1f}\n")
+    if probes:
+        took = (children_seconds() - before) / statistics.fmean(probes)
+        (pathlib.Path(sys.argv[sys.argv.index("--build") + 1]) / "probes").write_text(f"{took:.0f}")
     sys.exit(code if code >= 0 else 128 - code)
 
 
