@@ -9,8 +9,8 @@
 #include <set>
 
 #include "harness/base/text.hpp"
-#include "harness/report/text/missed.hpp"
 #include "harness/report/text/caveats.hpp"
+#include "harness/report/text/missed.hpp"
 
 namespace gradverify {
 
