@@ -95,7 +95,6 @@ expect 0 out '^conv.forward/naive$' list
 expect 0 out '^  supports  2 spatial axes, stride = 1, padding = 0, dilation = 1' list "$kernel"
 expect 0 out 'on tensor cores, rounds p to bf16, rounds ds to bf16$' list attention.backward/tiled_mma
 expect 0 out 'on tensor cores, factors of tf32, ' list conv.forward/wgmma_tf32
-expect 0 out 'on tensor cores, 6 products of pieces, 24 digits of a factor' list conv.forward/wgmma_bf16x6
 holds "list FILTER prints one kernel" test "$(grep -c '^conv' out)" -eq 1
 expect 0 out '^conv.grad_weight/naive$' list '*/naive'
 expect 0 out '^  dw +gradient +f32 4 x 3 x 2 x 2 +48 +192$' \

@@ -206,7 +206,6 @@ __device__ void wait_for_products_but() {
     GRADVERIFY_SUMS_8(I), GRADVERIFY_SUMS_8(I + 8), GRADVERIFY_SUMS_8(I + 16), \
         GRADVERIFY_SUMS_8(I + 24)
 #define GRADVERIFY_SUMS_64(I) GRADVERIFY_SUMS_32(I), GRADVERIFY_SUMS_32(I + 32)
-#define GRADVERIFY_SUMS_96(I) GRADVERIFY_SUMS_64(I), GRADVERIFY_SUMS_32(I + 64)
 #define GRADVERIFY_SUMS_128(I) GRADVERIFY_SUMS_64(I), GRADVERIFY_SUMS_64(I + 64)
 #define GRADVERIFY_NAMES_32                                                  \
     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
@@ -218,15 +217,12 @@ __device__ void wait_for_products_but() {
     "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, " \
     "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, " \
     "%60, %61, %62, %63"
-#define GRADVERIFY_NAMES_96                                                  \
-    GRADVERIFY_NAMES_64                                                      \
-    ", "                                                                     \
-    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, " \
-    "%78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, " \
-    "%92, %93, %94, %95"
 #define GRADVERIFY_NAMES_128                                                   \
-    GRADVERIFY_NAMES_96                                                        \
+    GRADVERIFY_NAMES_64                                                        \
     ", "                                                                       \
+    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, "   \
+    "%78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, "   \
+    "%92, %93, %94, %95, "                                                     \
     "%96, %97, %98, %99, %100, %101, %102, %103, %104, "                       \
     "%105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, " \
     "%117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
@@ -240,26 +236,22 @@ __device__ void wait_for_products_but() {
                       "l"(b), "r"(adds), "n"(a_transposed ? 1 : 0), "n"(b_transposed ? 1 : 0))
 #define GRADVERIFY_FLAGS_OF_HALVES(FLAGS) FLAGS
 #define GRADVERIFY_FLAGS_OF_FLOATS(FLAGS) ""
-#define GRADVERIFY_PRODUCT_OF(TYPE, FLAGS)                                           \
-    if constexpr (columns == 16)                                                     \
-        GRADVERIFY_PRODUCT("16", 8, TYPE, "8", "9", "10", FLAGS(", %11, %12"));      \
-    else if constexpr (columns == 64)                                                \
-        GRADVERIFY_PRODUCT("64", 32, TYPE, "32", "33", "34", FLAGS(", %35, %36"));   \
-    else if constexpr (columns == 128)                                               \
-        GRADVERIFY_PRODUCT("128", 64, TYPE, "64", "65", "66", FLAGS(", %67, %68"));  \
-    else if constexpr (columns == 192)                                               \
-        GRADVERIFY_PRODUCT("192", 96, TYPE, "96", "97", "98", FLAGS(", %99, %100")); \
-    else                                                                             \
+#define GRADVERIFY_PRODUCT_OF(TYPE, FLAGS)                                          \
+    if constexpr (columns == 16)                                                    \
+        GRADVERIFY_PRODUCT("16", 8, TYPE, "8", "9", "10", FLAGS(", %11, %12"));     \
+    else if constexpr (columns == 64)                                               \
+        GRADVERIFY_PRODUCT("64", 32, TYPE, "32", "33", "34", FLAGS(", %35, %36"));  \
+    else if constexpr (columns == 128)                                              \
+        GRADVERIFY_PRODUCT("128", 64, TYPE, "64", "65", "66", FLAGS(", %67, %68")); \
+    else                                                                            \
         GRADVERIFY_PRODUCT("256", 128, TYPE, "128", "129", "130", FLAGS(", %131, %132"))
 /// Begins s += a b, or s = a b unless it `adds`, of 64 x terms and terms x `columns` elements, 16,
-/// 64, 128, 192 or 256, 16 terms of halves, or 8 of floats, whose lower 13 bits are cut off. The
-/// rows of a factor in shared memory are those of a and the columns of b, or go along the sum if it
-/// is `_transposed`, as floats can't be. Columns of s behind the `first` stay as they are.
-template <class T, bool a_transposed, bool b_transposed, int first = 0, int all>
-__device__ void begin_product(SumsOf<all>& s, std::uint64_t a, std::uint64_t b, int adds = 1) {
-    constexpr int columns = first == 0 ? all : first;
-    static_assert(columns <= all);
-    static_assert(columns == 16 || (columns <= 256 && columns % 64 == 0));
+/// 64, 128 or 256, 16 terms of halves, or 8 of floats, whose lower 13 bits are cut off. The rows of
+/// a factor in shared memory are those of a and the columns of b, or go along the sum if it is
+/// `_transposed`, as floats can't be.
+template <class T, bool a_transposed, bool b_transposed, int columns>
+__device__ void begin_product(SumsOf<columns>& s, std::uint64_t a, std::uint64_t b, int adds = 1) {
+    static_assert(columns == 16 || columns == 64 || columns == 128 || columns == 256);
     if constexpr (std::is_same_v<T, float>) {
         static_assert(!a_transposed && !b_transposed);
         GRADVERIFY_PRODUCT_OF("k8.f32.tf32.tf32", GRADVERIFY_FLAGS_OF_FLOATS);
@@ -309,12 +301,10 @@ __device__ void begin_product(SumsOf<columns>& s, const Rows& a, std::uint64_t b
 #undef GRADVERIFY_FLAGS_OF_HALVES
 #undef GRADVERIFY_PRODUCT
 #undef GRADVERIFY_NAMES_128
-#undef GRADVERIFY_NAMES_96
 #undef GRADVERIFY_NAMES_64
 #undef GRADVERIFY_NAMES_32
 #undef GRADVERIFY_NAMES_8
 #undef GRADVERIFY_SUMS_128
-#undef GRADVERIFY_SUMS_96
 #undef GRADVERIFY_SUMS_64
 #undef GRADVERIFY_SUMS_32
 #undef GRADVERIFY_SUMS_8

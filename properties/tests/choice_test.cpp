@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -32,19 +33,20 @@ std::string chosen(const Candidates& candidates, const std::string& problem,
     return kernel ? kernel->full_name() : "";
 }
 
-/// What a call in floats of 3 x 5 = y - 1 gives, or why it throws.
-std::string result_of(const Candidates& candidates, std::size_t misplaced_by = 0) {
+/// What a call in floats of x = 3, w = 5 and b = 1 gives, or why it throws.
+std::string result_of(const Candidates& candidates, std::size_t misplaced_by = 0,
+                      const std::string& text = "in=1x1") {
     const Operator& op = *Registry::instance().find_operator("conv");
     const std::vector<std::string> names = op.find_pass("forward")->tensors();
-    const Problem problem = problem_of("in=1x1");
-    const std::vector<std::size_t> bytes(names.size(), 256);
+    const Problem problem = problem_of(text);
+    const std::vector<std::size_t> bytes(names.size(), 512);
     const std::vector<std::byte*> places = device_named("cpu").place(bytes, Edge::end);
     std::vector<TensorView> views;
     for (const std::string& name : names) {
         const Sizes sizes = op.sizes_of(name, problem);
         float* const place = reinterpret_cast<float*>(places[views.size()]) + misplaced_by;
-        *place = name == "x" ? 3.0f : name == "w" ? 5.0f : 1.0f;
         views.push_back(view_of(place, DType::f32, sizes, row_major_strides(sizes)));
+        std::fill_n(place, views.back().elements(), name == "x" ? 3.0f : name == "w" ? 5.0f : 1.0f);
     }
     try {
         Choice(candidates, "cpu")(
@@ -83,13 +85,14 @@ TEST_CASE("a choice is the first kernel that is there, suits the problem and sup
 TEST_CASE("a choice calls the kernel with what it was given, or says what does not fit") {
     CHECK(result_of({naive}) == "16.000000");
     CHECK(result_of({naive}, 1) == "16.000000");
-    CHECK(result_of({{"conv.forward/small_images"}}) == "16.000000");
-    CHECK(result_of({{"conv.forward/small_images"}}, 1) ==
-          "conv.forward/small_images needs tensors at multiples of 16 bytes, and x is not at one");
+    const Candidate tf32{"conv.forward/wgmma_tf32"};
+    CHECK(result_of({tf32}, 0, "c=8,k=8,in=1x1") == "121.000000");
+    CHECK(result_of({tf32}, 1, "c=8,k=8,in=1x1") ==
+          "conv.forward/wgmma_tf32 needs tensors at multiples of 16 bytes, and x is not at one");
     CHECK(result_of({wgmma}) == "none of the kernels takes the problem in=1x1");
     CHECK(result_of({half}) == "conv.forward/naive_f16 is given x of another element type");
-    CHECK(result_of({{"conv.forward/wgmma_bf16x6"}}).find("needs a workspace of") !=
-          std::string::npos);
+    CHECK(result_of({{"conv.forward/im2col"}}) ==
+          "conv.forward/im2col needs a workspace of 4 bytes, and there are 0");
 }
 
 TEST_CASE("conv's choices are the variants that suit, which need workspaces of their own") {
@@ -97,18 +100,11 @@ TEST_CASE("conv's choices are the variants that suit, which need workspaces of t
         std::string choice, problem, variant;
     };
     for (const Wanted& row : std::initializer_list<Wanted>{
-             {"grad_weight/auto", "c=1,k=6,in=28x28,filter=5x5", "small_images"},
-             {"grad_weight/auto", "c=32,k=64,in=8x8,filter=3x3", "wgmma_bf16x6"},
-             {"grad_weight/auto", "n=9,c=32,k=64,groups=2,in=8x8,filter=3x3", "implicit_gemm"},
-             {"forward/auto", "c=32,k=64,in=8x8", "wgmma_bf16x6"},
-             {"forward/auto", "n=9,c=32,k=64,groups=2,in=8x8", "implicit_gemm"},
-             {"forward/auto", "c=32,k=64,in=8x8,filter=3x3", "wgmma_bf16x6"},
-             {"grad_input/auto", "c=3,k=64,in=8x8,filter=3x3,stride=2", "wgmma_bf16x6"},
-             {"grad_input/auto", "c=32,k=64,in=8x8,filter=3x3", "wgmma_bf16x6"},
-             {"forward/auto_f16", "c=3,k=8,in=8x8,filter=3x3", "wgmma_space_to_depth_f16"},
+             {"grad_input/auto_tf32", "c=64,k=64,in=8x8,filter=3x3", "wgmma_tf32"},
+             {"grad_weight/auto_f16", "c=64,k=64,in=8x8,filter=3x3", "wgmma_f16"},
+             {"grad_weight/auto_f16", "c=3,k=64,in=8x8,filter=3x3", "direct_f16"},
              {"grad_weight/auto_bf16", "c=64,k=64,in=8x8,filter=3x3", "wgmma_bf16"},
              {"grad_weight/auto_f16", "n=9,c=64,k=64,groups=2,in=8x8", "direct_f16"},
-             {"grad_weight/auto_tf32", "c=3,k=64,in=8x8,filter=3x3", "wgmma_space_to_depth_tf32"},
              {"grad_weight/auto_tf32", "c=64,k=64,in=8x8,filter=3x3", "wgmma_tf32"},
              {"grad_weight/auto_tf32", "n=9,c=64,k=64,groups=2,in=8x8", "direct"}}) {
         const std::string &name = row.choice, pass = name.substr(0, name.find('/') + 1);
@@ -126,14 +122,12 @@ TEST_CASE("conv's choices are the variants that suit, which need workspaces of t
 
 TEST_CASE("conv's choices are right with each of their variants") {
     for (const std::string pass : {"forward", "grad_input", "grad_weight"}) {
-        const std::string kernel = "conv." + pass + "/auto";
-        for (const char* problem : {"c=2,k=3,in=4x3,filter=1x1", "c=17,k=3,in=4x3,filter=2x2",
-                                    "c=2,k=2,groups=2,in=4x3,filter=2x2"})
-            testing::check_agrees(kernel, "matches_reference", std::string(problem) + ":seed=1");
+        const std::string kernel = "conv." + pass + "/auto_";
         for (const char* problem : {"c=3,k=8,in=5x4,filter=3x3,stride=2x2", "c=8,k=8,in=4x3",
                                     "c=16,k=16,groups=2,in=4x3"})
-            testing::check_agrees(kernel + "_f16", "matches_reference",
-                                  std::string(problem) + ":seed=1");
+            for (const char* type : {"f16", "tf32"})
+                testing::check_agrees(kernel + type, "matches_reference",
+                                      std::string(problem) + ":seed=1");
     }
 }
 

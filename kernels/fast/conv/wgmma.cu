@@ -14,8 +14,8 @@ using namespace gradverify::conv::wgmma;
 
 template <class T>
 void forward(const Forward& call) {
-    launch_forward<T, Pieces<1>>(call.problem, images_of<T>(call.x), images_of<T>(call.w), call.b,
-                                 Strided<T>::of(call.y), call.launch);
+    launch_forward<T>(call.problem, images_of<T>(call.x), images_of<T>(call.w), call.b, call.y,
+                      call.launch);
 }
 
 template <class T>
@@ -23,9 +23,8 @@ void grad_input(const GradInput& call) {
     const Launch& on = call.launch;
     auto w = images_of<T>(call.w);
     if constexpr (std::is_same_v<T, float>)
-        w = transposed<T>(w, static_cast<T*>(on.workspace), on.stream);
-    launch_grad_input<T, Pieces<1>>(call.problem, images_of<T>(call.dy), w, Strided<T>::of(call.dx),
-                                    on);
+        w = transposed(w, static_cast<T*>(on.workspace), on.stream);
+    launch_grad_input<T>(call.problem, images_of<T>(call.dy), w, call.dx, on);
 }
 
 template <class T>
@@ -35,15 +34,13 @@ void grad_weight(const GradWeight& call) {
     auto* sums = static_cast<float*>(on.workspace);
     int parts = 0;
     if constexpr (std::is_same_v<T, float>) {
-        Space space(on.workspace);
-        const LineSpace in(p, space);
+        const LineSpace in(p, on.workspace);
         sums = in.sums;
         parts = launch_sums_of_lines(p, in, call.dy, images_of<T>(call.x), on);
     } else {
-        parts = launch_sums_of_filter<T, Pieces<1>>(p, images_of<T>(call.dy), images_of<T>(call.x),
-                                                    sums, on);
+        parts = launch_sums_of_filter<T>(p, images_of<T>(call.dy), images_of<T>(call.x), sums, on);
     }
-    launch_add_parts<T>(sums, parts, Fold::of(p.c, p.h().filter, p.w().filter), call.dw, on.stream);
+    launch_add_parts<T>(sums, parts, call.dw, on.stream);
 }
 
 template <class T>
@@ -77,7 +74,7 @@ void declare_grad_input(KernelDeclaration& kernel) {
     if constexpr (std::is_same_v<T, float>)
         kernel.workspace([](const Problem& problem) {
             const Parameters p(problem);
-            return p.k * p.c * p.h().filter * p.w().filter * std::int64_t{sizeof(T)};
+            return p.k * taps_of_channels(p) * std::int64_t{sizeof(T)};
         });
 }
 template <class T>

@@ -13,7 +13,6 @@
 //                modulo the stride are reached by the same taps, and are a part of their own
 //   grad_weight  dw: features by taps and channels, over pixels of y
 //
-// A factor may come in pieces, tensors that add up to it; then products of pieces are summed.
 // Floats are multiplied as tf32, where terms of the sum lie side by side in both factors; for
 // grad_weight one of them comes from registers (wgmma_lines.cuh).
 #pragma once
@@ -33,27 +32,6 @@ constexpr int staged_bytes = 16 * row_bytes;
 constexpr int multiplying = 32 * multiplying_warps, threads = multiplying + 128;
 constexpr int copying_registers = 40, multiplying_registers = 232;  ///< of a thread
 constexpr CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
-
-/// Of how many pieces a factor is, and which products of one's pieces with the other's count: those
-/// of three bfloat16 are left out that are less than 2^-24 of the factors' product. When `joined`
-/// the pieces of b lie side by side, as columns of one tile, so that a's are copied once for all;
-/// the same products are left out where the tile is wide.
-template <int pieces_, bool joined_ = false>
-struct Pieces {
-    static_assert(pieces_ == 3 || (pieces_ == 1 && !joined_));
-    static constexpr bool joined = joined_;
-    static constexpr int count = pieces_, products = joined ? count : pieces_ == 1 ? 1 : 6;
-    using OfFilter = Pieces<joined ? 1 : count>;
-
-    /// Pieces are numbered from the greatest on; two bits a product: 0 2, 1 1, 2 0, 0 1, 1 0, 0 0.
-    __device__ static int of_a(int product) {
-        if (joined) return count - 1 - product;
-        return count == 1 ? 0 : (0x124 >> (2 * product)) & 3;
-    }
-    __device__ static int of_b(int product) {
-        return joined || count == 1 ? 0 : (0x046 >> (2 * product)) & 3;
-    }
-};
 
 /// A block's part of the result. A warpgroup has `tall` times 64 rows, and all columns, the first
 /// `used`, or, with `beside`, half of them.
@@ -137,56 +115,37 @@ struct Ring {
     template <class Factors>
     __device__ void multiply(typename Tile::Sums (&sums)[Tile::tall], int first_step,
                              int steps) const {
-        constexpr bool have_zeros = Factors::columns_of(0) < Tile::columns;
-        if (steps <= 0 || have_zeros)
-            for (typename Tile::Sums& zeros : sums) zeros = {};
-        if (steps <= 0) return;
-        const int end = first_step + steps;
-        for (int step = first_step; step < end; step += Factors::in_turn)
-            multiply_in_turn<Factors, 0>(sums, first_step, step);
-        if constexpr (Factors::in_turn > 1) return;
-        hopper::wait_for_products_but<0>();
-        release(end - 1);
-    }
-
-  private:
-    /// The stages of products that have columns of their own, of which a turn begins with `step`.
-    template <class Factors, int product>
-    __device__ void multiply_in_turn(typename Tile::Sums (&sums)[Tile::tall], int first_step,
-                                     int step) const {
-        constexpr bool have_zeros = Factors::columns_of(0) < Tile::columns;
         constexpr bool a_transposed = Factors::a_transposed, b_transposed = Factors::b_transposed;
-        constexpr int columns = Factors::columns_of(product);
         constexpr int in_row = product_bytes;
         constexpr int in_rows = product_bytes / sizeof(typename Factors::Element) * row_bytes;
+        if (steps <= 0) {
+            for (typename Tile::Sums& zeros : sums) zeros = {};
+            return;
+        }
+        const int end = first_step + steps;
         const int a_at = Tile::first_row() / 64 * box_bytes;
         const int b_at = Tile::first_column() / 64 * box_bytes;
-        filled(step).wait(step / stages % 2);
-        hopper::fence_sums();
+        for (int step = first_step; step < end; ++step) {
+            filled(step).wait(step / stages % 2);
+            hopper::fence_sums();
 #pragma unroll
-        for (int i = 0; i < row_bytes / product_bytes; ++i)
+            for (int i = 0; i < row_bytes / product_bytes; ++i)
 #pragma unroll
-            for (int row = 0; row < Tile::tall; ++row)
-                hopper::begin_product<typename Factors::Element, a_transposed, b_transposed,
-                                      columns>(
-                    sums[row],
-                    hopper::descriptor(a(step) + a_at + row * box_bytes +
-                                       i * (a_transposed ? in_rows : in_row)),
-                    hopper::descriptor(b(step) + b_at + i * (b_transposed ? in_rows : in_row),
-                                       box_bytes),
-                    have_zeros || step > first_step || i > 0);
-        hopper::commit_products();
-        if constexpr (Factors::in_turn == 1) {
+                for (int row = 0; row < Tile::tall; ++row)
+                    hopper::begin_product<typename Factors::Element, a_transposed, b_transposed>(
+                        sums[row],
+                        hopper::descriptor(a(step) + a_at + row * box_bytes +
+                                           i * (a_transposed ? in_rows : in_row)),
+                        hopper::descriptor(b(step) + b_at + i * (b_transposed ? in_rows : in_row),
+                                           box_bytes),
+                        step > first_step || i > 0);
+            hopper::commit_products();
             // Only the products that were begun last may still read their stage.
             hopper::wait_for_products_but<1>();
             if (step > first_step) release(step - 1);
-        } else {
-            // Those that follow have other columns; they may not have sums that are under way.
-            hopper::wait_for_products_but<0>();
-            release(step);
         }
-        if constexpr (product + 1 < Factors::in_turn)
-            multiply_in_turn<Factors, product + 1>(sums, first_step, step + 1);
+        hopper::wait_for_products_but<0>();
+        release(end - 1);
     }
 };
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host works out for the products of wgmma.cuh, and their launches: of any tensors that are
-// laid out for them.
+// What a host works out for the products of wgmma.cuh, and their launches.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <initializer_list>
 #include <numeric>
@@ -65,12 +63,12 @@ inline bool is_in_reach(const ProductAxis& axis, std::int64_t size) {
 }
 
 /// Whether no tensor is empty, and an int counts the pixels of all tiles, and the taps of a feature
-/// or a channel, with channels up to a multiple of 8.
+/// or a channel.
 inline bool has_pixels(const Parameters& p) {
     constexpr std::int64_t most = (std::int64_t{1} << 31) - 1024;
-    constexpr std::int64_t most_of_filter = 1 << 30;  // a loop may go on by a grid behind it
+    constexpr std::int64_t most_of_filter = 1 << 30;
     if (p.n < 1 || p.c < 1 || p.k < 1 || p.n > most) return false;
-    std::int64_t in = p.n, out = p.n, filter = std::max(p.c, p.k) + 7;
+    std::int64_t in = p.n, out = p.n, filter = std::max(p.c, p.k);
     if (filter > most_of_filter) return false;
     for (const Axis& axis : p.spatial()) {
         constexpr std::int64_t most_of_axis = 1 << 24;
@@ -110,25 +108,18 @@ constexpr const char* reach_of_features =
     "windows lie within 128 pixels, taps within 256, and there are at most four residues modulo "
     "the strides";
 
-/// Images of channels last, or a filter of such images, one for each feature: a tensor for each
-/// piece. Sizes go from the channels outwards.
-template <class T, class Pieces>
-using Images = std::array<tensor_maps::Tensor<T, 4>, Pieces::count>;
+/// Images of channels last, or a filter of such images, one for each feature. Sizes go from the
+/// channels outwards.
+template <class T>
+using Images = tensor_maps::Tensor<T, 4>;
 
 template <class T>
-Images<T, Pieces<1>> images_of(const TensorView& view) {
-    return {{{view.as<const T>(), {view.size(1), view.size(3), view.size(2), view.size(0)}}}};
-}
-
-template <class T, std::size_t count, class Map>
-void map_each(const std::array<tensor_maps::Tensor<T, 4>, count>& images, CUtensorMap (&to)[count],
-              Map map) {
-    std::ranges::transform(images, to, map);
+Images<T> images_of(const TensorView& view) {
+    return {view.as<const T>(), {view.size(1), view.size(3), view.size(2), view.size(0)}};
 }
 
 template <class T>
-CUtensorMap columns_of(const tensor_maps::Tensor<T, 4>& image, const ProductAxis (&axes)[2],
-                       int pixels) {
+CUtensorMap columns_of(const Images<T>& image, const ProductAxis (&axes)[2], int pixels) {
     // Where no tap reaches, nothing is read, and the map is any that holds.
     const auto count = [&](int i) {
         return axes[i].taps > 0 ? axes[i].pixels
@@ -155,111 +146,83 @@ void launch_ring(Kernel kernel, dim3 grid, int bytes, const Parameter& parameter
 
 // Block sizes: the tile (of few channels the products are narrower than it) and the number of
 // blocks that suit the problem, or a width of tiles, by so few blocks that small problems, too,
-// have several tiles for each. Pieces that are joined have one tile whatever the width.
+// have several tiles for each.
 constexpr int suitable = 1;
 constexpr int multiprocessors = 132, few_clusters = 2;
 
-constexpr int most_joined = 64;  ///< channels whose pieces lie side by side in a tile
-inline int channels_of_piece(int channels) {
-    return channels <= columns_of_piece<Tile<64, 2, 2>> ? columns_of_piece<Tile<64, 2, 2>>
-                                                        : most_joined;
-}
-
-template <class Pieces, class Launcher>
+template <class Launcher>
 void with_pixel_tile(int block_size, int channels, Launcher launch) {
-    if constexpr (Pieces::joined) {
-        if (channels_of_piece(channels) == most_joined) return launch(Tile<192, 2, 2>{});
-        launch(Tile<64, 2, 2>{});
-    } else {
-        const int width = block_size == suitable ? channels : block_size;
-        if (width > 128) return launch(Tile<256, 1, 2>{});
-        if (width > 64) return launch(Tile<128, 2, 2>{});
-        if (width > 16) return launch(Tile<64, 2, 2>{});
-        launch(Tile<64, 2, 2, false, 16>{});
-    }
+    const int width = block_size == suitable ? channels : block_size;
+    if (width > 128) return launch(Tile<256, 1, 2>{});
+    if (width > 64) return launch(Tile<128, 2, 2>{});
+    if (width > 16) return launch(Tile<64, 2, 2>{});
+    launch(Tile<64, 2, 2, false, 16>{});
 }
 
-template <class T, class Result, bool by_features, class Pieces>
-void launch_pixels(PixelParts<Pieces>& parts, const Images<T, Pieces>& image,
-                   const Images<T, typename Pieces::OfFilter>& w, const Launch& on) {
-    with_pixel_tile<Pieces>(on.block_size, parts.channels, [&](auto chosen) {
+template <class T, bool by_features>
+void launch_pixels(PixelParts& parts, const Images<T>& image, const Images<T>& w,
+                   const Launch& on) {
+    with_pixel_tile(on.block_size, parts.channels, [&](auto chosen) {
         using Tile = decltype(chosen);
-        constexpr int share = PixelFactors<T, Pieces, by_features, Tile>::share;
-        map_each(w, parts.filter, [](const auto& filter) {
-            return tensor_maps::in_boxes<T, 4>(filter, {deep<T>, 1, 1, share}, swizzle);
-        });
-        parts.chunks = divided_up_to_int(image[0].sizes[0], deep<T>);
+        constexpr int share = PixelFactors<T, by_features, Tile>::share;
+        parts.filter = tensor_maps::in_boxes<T, 4>(w, {deep<T>, 1, 1, share}, swizzle);
+        parts.chunks = divided_up_to_int(image.sizes[0], deep<T>);
         const int across = divided_up_to_int(parts.channels, Tile::width);
         for (int i = 0; i < parts.count; ++i) {
-            PixelProduct<Pieces>& part = parts.of[i];
-            map_each(image, part.image, [&](const auto& piece) {
-                return columns_of<T>(piece, part.axes, Tile::height);
-            });
+            PixelProduct& part = parts.of[i];
+            part.image = columns_of<T>(image, part.axes, Tile::height);
             part.clusters_before = parts.clusters;
             parts.clusters += static_cast<unsigned>(
                 across * divided_up_to_int(part.pixels, Tile::height * Tile::blocks));
         }
         const unsigned most =
             on.block_size == suitable ? multiprocessors / Tile::blocks : few_clusters;
-        launch_ring(multiply_pixels<T, Result, Pieces, by_features, Tile>,
+        launch_ring(multiply_pixels<T, by_features, Tile>,
                     std::min(parts.clusters, most) * Tile::blocks, Ring<Tile>::bytes, parts,
                     on.stream);
     });
 }
 
-/// Where a tensor's elements lie; strides are in elements.
 template <class T>
-struct Strided {
-    T* first;
-    long long outer, channel, row, pixel;
-
-    static Strided of(const TensorView& view) {
-        return {view.as<T>(), view.stride(0), view.stride(1), view.stride(2), view.stride(3)};
-    }
-    __device__ T& at(long long i, int c, int y, int x) const {
-        return first[i * outer + c * channel + y * row + x * pixel];
-    }
-};
-
-template <class T, class Pieces, class Result>
-void launch_forward(const Parameters& p, const Images<T, Pieces>& x, const Images<T, Pieces>& w,
-                    const TensorView& b, const Strided<Result>& y, const Launch& on) {
-    PixelParts<Pieces> parts{};
+void launch_forward(const Parameters& p, const Images<T>& x, const Images<T>& w,
+                    const TensorView& b, const TensorView& y, const Launch& on) {
+    PixelParts parts{};
     parts.count = 1;
     parts.channels = static_cast<int>(p.k);
-    parts.channel_stride = y.channel;
-    parts.bias = b.as<const Result>();
-    PixelProduct<Pieces>& part = parts.of[0];
+    parts.bias = b.as<const T>();
+    PixelProduct& part = parts.of[0];
     part.axes[0] = forward_axis(p.w()), part.axes[1] = forward_axis(p.h());
     part.pixels = static_cast<int>(p.n) * part.axes[0].pixels * part.axes[1].pixels;
-    part.first = y.first, part.image_stride = y.outer;
-    part.axes[0].pixel_stride = y.pixel, part.axes[1].pixel_stride = y.row;
-    launch_pixels<T, Result, true>(parts, x, w, on);
+    part.first = y.as<T>(), part.image_stride = y.stride(0);
+    part.axes[0].pixel_stride = y.stride(3), part.axes[1].pixel_stride = y.stride(2);
+    launch_pixels<T, true>(parts, x, w, on);
 }
 
-/// `w` is transposed for floats: its outermost axis is channels, its innermost features. Its pieces
-/// may lie side by side, each of channels_of_piece.
-template <class T, class Pieces, class Result>
-void launch_grad_input(const Parameters& p, const Images<T, Pieces>& dy,
-                       const Images<T, typename Pieces::OfFilter>& w, const Strided<Result>& dx,
-                       const Launch& on) {
-    PixelParts<Pieces> parts{};
+/// `w` is transposed for floats: its outermost axis is channels, its innermost features.
+template <class T>
+void launch_grad_input(const Parameters& p, const Images<T>& dy, const Images<T>& w,
+                       const TensorView& dx, const Launch& on) {
+    PixelParts parts{};
     parts.channels = static_cast<int>(p.c);
-    parts.channel_stride = dx.channel;
     for (int y = 0; y < std::min(p.h().stride, p.h().in); ++y)
         for (int x = 0; x < std::min(p.w().stride, p.w().in); ++x) {
-            PixelProduct<Pieces>& part = parts.of[parts.count++];
+            PixelProduct& part = parts.of[parts.count++];
             part.axes[0] = phase_axis(p.w(), x), part.axes[1] = phase_axis(p.h(), y);
             part.pixels = static_cast<int>(p.n) * part.axes[0].pixels * part.axes[1].pixels;
-            part.first = dx.first + y * dx.row + x * dx.pixel, part.image_stride = dx.outer;
-            part.axes[0].pixel_stride = p.w().stride * dx.pixel;
-            part.axes[1].pixel_stride = p.h().stride * dx.row;
+            part.first = dx.as<T>() + y * dx.stride(2) + x * dx.stride(3);
+            part.image_stride = dx.stride(0);
+            part.axes[0].pixel_stride = p.w().stride * dx.stride(3);
+            part.axes[1].pixel_stride = p.h().stride * dx.stride(2);
         }
-    launch_pixels<T, Result, std::is_same_v<T, float>>(parts, dy, w, on);
+    launch_pixels<T, std::is_same_v<T, float>>(parts, dy, w, on);
 }
 
 inline std::int64_t pixels_of_features(const Parameters& p) {
     return p.n * forward_axis(p.w()).pixels * forward_axis(p.h()).pixels;
+}
+/// Of a feature of the filter.
+inline std::int64_t taps_of_channels(const Parameters& p) {
+    return p.c * p.h().filter * p.w().filter;
 }
 
 /// Tiles of dw as high as there are features.
@@ -302,14 +265,12 @@ std::int64_t bytes_of_sums(const Parameters& p) {
     for (const int block_size : {64, 128, 256})
         with_filter_tile(block_size, p.k,
                          [&](auto tile) { parts = std::max(parts, split_of<T>(p, tile).parts); });
-    return parts * p.k * p.c * p.h().filter * p.w().filter *
-           static_cast<std::int64_t>(sizeof(float));
+    return parts * p.k * taps_of_channels(p) * static_cast<std::int64_t>(sizeof(float));
 }
 
 /// All but the tensor maps and the pixels of a part.
-template <class Pieces>
-FilterProduct<Pieces> filter_product(const Parameters& p, int channels_of_box, float* sums) {
-    FilterProduct<Pieces> product{};
+inline FilterProduct filter_product(const Parameters& p, int channels_of_box, float* sums) {
+    FilterProduct product{};
     product.axes[0] = forward_axis(p.w()), product.axes[1] = forward_axis(p.h());
     product.pixels = static_cast<int>(pixels_of_features(p));
     product.chunks = divided_up_to_int(p.c, channels_of_box);
@@ -321,27 +282,31 @@ FilterProduct<Pieces> filter_product(const Parameters& p, int channels_of_box, f
 /// Leaves sums of some pixels each: parts, features, taps, channels. The pixels of `dy` are one
 /// axis.
 /// **Returns** how many parts there are.
-template <class T, class Pieces>
-int launch_sums_of_filter(const Parameters& p, const Images<T, Pieces>& dy,
-                          const Images<T, Pieces>& x, float* sums, const Launch& on) {
-    auto product = filter_product<Pieces>(p, 64, sums);
-    map_each(dy, product.features, [&](const auto& features) {
-        return tensor_maps::in_boxes<T, 2>({features.data, {features.sizes[0], product.pixels}},
-                                           {deep<T>, deep<T>}, swizzle);
-    });
+template <class T>
+int launch_sums_of_filter(const Parameters& p, const Images<T>& dy, const Images<T>& x, float* sums,
+                          const Launch& on) {
+    auto product = filter_product(p, 64, sums);
+    product.features = tensor_maps::in_boxes<T, 2>({dy.data, {dy.sizes[0], product.pixels}},
+                                                   {deep<T>, deep<T>}, swizzle);
     int parts = 0;
     with_filter_tile(on.block_size, p.k, [&](auto tile) {
         using Tile = decltype(tile);
         const Split split = split_of<T>(p, tile);
-        map_each(x, product.image, [&](const auto& image) {
-            return columns_of<T>(image, product.axes, FilterFactors<T, Pieces, Tile>::share);
-        });
+        product.image = columns_of<T>(x, product.axes, FilterFactors<T, Tile>::share);
         product.pixels_of_part = split.pixels_of_part;
-        launch_ring(multiply_filters<T, Pieces, Tile>, dim3(split.tiles, split.parts),
-                    Ring<Tile>::bytes, product, on.stream);
+        launch_ring(multiply_filters<T, Tile>, dim3(split.tiles, split.parts), Ring<Tile>::bytes,
+                    product, on.stream);
         parts = split.parts;
     });
     return parts;
+}
+
+template <class T>
+void launch_add_parts(const float* sums, int parts, const TensorView& dw, cudaStream_t stream) {
+    const auto count = static_cast<long long>(dw.elements());
+    const dim3 block = block_of_parts(parts);
+    add_parts<<<blocks_of_loop(count, static_cast<int>(block.x)), block, 0, stream>>>(
+        sums, parts, count, dw.as<T>());
 }
 
 }  // namespace gradverify::conv::wgmma

@@ -7,11 +7,43 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/fast/conv/wgmma_fold.cuh"
+#include "kernels/fast/conv/wgmma_launch.cuh"
 
 namespace gradverify::conv::wgmma {
 
-using LineProduct = FilterProduct<Pieces<1>>;
+/// Matrices to transpose, and how far their rows are from each other, and the first elements.
+struct Transposition {
+    static constexpr int side = 32;  ///< of a tile
+    int outer, rows, columns;
+    long long from_outer, from_row, to_row;
+
+    __host__ __device__ int down() const { return (rows + side - 1) / side; }
+    __host__ __device__ int across() const { return (columns + side - 1) / side; }
+    __host__ __device__ int tiles() const { return outer * down() * across(); }
+};
+
+/// `to`: outer, columns, rows. **Grid** a block of `side` times any number of threads for each
+/// tile, and loops.
+static __global__ void transpose(const float* from, float* to, Transposition t) {
+    constexpr int side = Transposition::side;
+    __shared__ float tile[side][side + 1];
+    const int x = static_cast<int>(threadIdx.x), first = static_cast<int>(threadIdx.y);
+    const int step = static_cast<int>(blockDim.y);
+    for (int i = static_cast<int>(blockIdx.x); i < t.tiles(); i += static_cast<int>(gridDim.x)) {
+        const int column = i % t.across() * side, row = i / t.across() % t.down() * side;
+        const int matrix = i / t.across() / t.down();
+        for (int y = first; y < side; y += step)
+            if (row + y < t.rows && column + x < t.columns)
+                tile[y][x] = from[matrix * t.from_outer + (row + y) * t.from_row + column + x];
+        __syncthreads();
+        for (int y = first; y < side; y += step)
+            if (column + y < t.columns && row + x < t.rows)
+                to[(static_cast<long long>(matrix) * t.columns + column + y) * t.to_row + row + x] =
+                    tile[x][y];
+        __syncthreads();
+    }
+}
+
 constexpr int pixels_of_step = deep<float>, box_channels = row_bytes / int{sizeof(float)};
 constexpr int window_bytes =
     pixels_of_step * row_bytes;  ///< of so many channels of a step's pixels
@@ -22,11 +54,11 @@ struct LineFactors {
     static constexpr int boxes = Tile::height / box_channels, copies = 1 + boxes;
     static constexpr int share = Tile::width / Tile::blocks;  ///< lines that a block copies
 
-    const LineProduct& product;
+    const FilterProduct& product;
     int pixel, line;
     int channel, right, down;  ///< of what this thread copies
 
-    __device__ LineFactors(const LineProduct& of, int first_pixel, int first_box, int column,
+    __device__ LineFactors(const FilterProduct& of, int first_pixel, int first_box, int column,
                            int rank)
         : product(of), pixel(first_pixel), line(column + rank * share) {
         const int copy = static_cast<int>(threadIdx.x) % 32;
@@ -42,13 +74,13 @@ struct LineFactors {
     __device__ void load(int copy, unsigned char* a, unsigned char* b, hopper::Barrier& filled) {
         unsigned char* const to = b + line % Tile::width * row_bytes;
         if (copy > 0)
-            load_windows<1>(a + (copy - 1) * window_bytes, product.image[0], channel,
+            load_windows<1>(a + (copy - 1) * window_bytes, product.image, channel,
                             Corner(product.axes, PixelPlace(product.axes, pixel)), right, down,
                             filled);
         else if constexpr (Tile::blocks == 1)
-            hopper::load_tile(to, product.features[0], pixel, line, filled);
+            hopper::load_tile(to, product.features, pixel, line, filled);
         else
-            hopper::load_tile_for(Tile::all_blocks, to, product.features[0], pixel, line, filled);
+            hopper::load_tile_for(Tile::all_blocks, to, product.features, pixel, line, filled);
     }
     __device__ void advance() { pixel += pixels_of_step; }
 };
@@ -108,7 +140,7 @@ __device__ void multiply_lines(const Ring<Tile>& ring, typename Tile::Sums (&sum
 /// the pixels; `threads`.
 template <class Tile>
 __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 1)
-    sum_lines(const __grid_constant__ LineProduct product) {
+    sum_lines(const __grid_constant__ FilterProduct product) {
     extern __shared__ __align__(1024) unsigned char shared[];
     const Ring<Tile> ring{shared};
     const int rank = static_cast<int>(hopper::rank_in_cluster());
@@ -155,6 +187,26 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
 
 // ---- on the host
 
+inline void launch_transpose(const float* from, float* to, const Transposition& t,
+                             cudaStream_t stream) {
+    transpose<<<blocks_of_loop(t.tiles(), 1), dim3(t.side, 8), 0, stream>>>(from, to, t);
+}
+
+/// A filter whose features lie one after the other, as taps, channels, features.
+inline Images<float> transposed(const Images<float>& w, float* to, cudaStream_t stream) {
+    const auto [c, width, height, k] = w.sizes;
+    const long long taps = width * height, tap = c * k;
+    launch_transpose(w.data, to,
+                     {.outer = static_cast<int>(taps),
+                      .rows = static_cast<int>(k),
+                      .columns = static_cast<int>(c),
+                      .from_outer = c,
+                      .from_row = c * taps,
+                      .to_row = k},
+                     stream);
+    return {to, {k, width, height, c}, {0, tap, tap * width, k}};
+}
+
 /// Tiles as wide as there are features.
 template <class Launcher>
 void with_line_tile(int block_size, std::int64_t features, Launcher launch) {
@@ -170,18 +222,19 @@ struct LineSpace {
     long long pitch;  ///< of a line
     float *dy, *sums;
 
-    LineSpace(const Parameters& p, Space& space)
-        : pitch(Fold::of(pixels_of_features(p), 1, 1).padded), dy(space.take<float>(p.k * pitch)) {
-        int parts = 1;
-        for (const int block_size : {64, 128, 256})
-            with_line_tile(block_size, p.k,
-                           [&](auto tile) { parts = std::max(parts, split_of(p, tile).parts); });
-        sums = space.take<float>(parts * p.k * p.c * p.h().filter * p.w().filter);
-    }
+    LineSpace(const Parameters& p, void* workspace)
+        : pitch(pitch_of(p)), dy(static_cast<float*>(workspace)), sums(dy + p.k * pitch) {}
     static std::int64_t bytes_of(const Parameters& p) {
-        Space space;
-        LineSpace(p, space);
-        return space.bytes();
+        std::int64_t parts = 1;
+        for (const int block_size : {64, 128, 256})
+            with_line_tile(block_size, p.k, [&](auto tile) {
+                parts = std::max<std::int64_t>(parts, split_of(p, tile).parts);
+            });
+        const std::int64_t of_feature = pitch_of(p) + parts * taps_of_channels(p);
+        return p.k * of_feature * static_cast<std::int64_t>(sizeof(float));
+    }
+    static std::int64_t pitch_of(const Parameters& p) {
+        return divided_up(pixels_of_features(p), 8) * 8;  // whole 16 bytes
     }
     static std::int64_t boxes_of(const Parameters& p) {
         return p.h().filter * p.w().filter * divided_up(p.c, box_channels);
@@ -197,19 +250,24 @@ struct LineSpace {
 /// Leaves sums as launch_sums_of_filter does. `dy`: pixels of features.
 /// **Returns** how many parts there are.
 inline int launch_sums_of_lines(const Parameters& p, const LineSpace& in, const TensorView& dy,
-                                const Images<float, Pieces<1>>& x, const Launch& on) {
-    const std::int64_t pixels = pixels_of_features(p);
-    launch_fold<float, 1>(Strided<const float>{dy.as<const float>(), 0, p.k, 0, 1},
-                          Fold::of(pixels, 1, p.k), 1, in.dy, on.stream);
-    auto product = filter_product<Pieces<1>>(p, box_channels, in.sums);
-    product.image[0] = columns_of<float>(x[0], product.axes, pixels_of_step);
+                                const Images<float>& x, const Launch& on) {
+    auto product = filter_product(p, box_channels, in.sums);
+    launch_transpose(dy.as<const float>(), in.dy,
+                     {.outer = 1,
+                      .rows = product.pixels,
+                      .columns = product.k,
+                      .from_outer = 0,
+                      .from_row = p.k,
+                      .to_row = in.pitch},
+                     on.stream);
+    product.image = columns_of<float>(x, product.axes, pixels_of_step);
     int parts = 0;
     with_line_tile(on.block_size, p.k, [&](auto tile) {
         using Tile = decltype(tile);
         const Split split = LineSpace::split_of(p, tile);
         product.pixels_of_part = split.pixels_of_part;
-        product.features[0] =
-            tensor_maps::in_boxes<float, 2>({in.dy, {pixels, p.k}, {0, in.pitch}},
+        product.features =
+            tensor_maps::in_boxes<float, 2>({in.dy, {product.pixels, p.k}, {0, in.pitch}},
                                             {pixels_of_step, LineFactors<Tile>::share}, swizzle);
         launch_ring(sum_lines<Tile>, dim3(split.tiles, split.parts), Ring<Tile>::bytes, product,
                     on.stream);

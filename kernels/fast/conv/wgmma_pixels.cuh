@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of pixels by channels: y, and dx in a part for each residue modulo the stride. Its
-// result is halves or floats, with channels last, or floats wherever they lie.
+// result is halves or floats, with channels last.
 #pragma once
 
 #include <cstring>
@@ -13,9 +13,8 @@ namespace gradverify::conv::wgmma {
 constexpr int most_parts = 4;  ///< of a result
 
 /// Pixels of a result by its channels; w, then h.
-template <class Pieces>
 struct PixelProduct {
-    CUtensorMap image[Pieces::count];
+    CUtensorMap image;
     ProductAxis axes[2];
     int pixels;                ///< of all images
     void* first;               ///< of the result
@@ -24,50 +23,36 @@ struct PixelProduct {
 };
 
 /// The parts of a result: one of y, and of dx one for each residue.
-template <class Pieces_>
 struct PixelParts {
-    using Pieces = Pieces_;
-    PixelProduct<Pieces> of[most_parts];
-    CUtensorMap filter[Pieces::OfFilter::count];
+    PixelProduct of[most_parts];
+    CUtensorMap filter;
     int count;
-    unsigned clusters;         ///< tiles of clusters in all
-    int chunks;                ///< of channels that are summed over, each a stage
-    int channels;              ///< of the result
-    long long channel_stride;  ///< of the result, in elements
-    const void* bias;          ///< one for each channel, or null
+    unsigned clusters;  ///< tiles of clusters in all
+    int chunks;         ///< of channels that are summed over, each a stage
+    int channels;       ///< of the result
+    const void* bias;   ///< one for each channel, or null
 
-    __device__ int steps(const PixelProduct<Pieces>& part) const {
-        return part.axes[0].taps * part.axes[1].taps * chunks * Pieces::products;
+    __device__ int steps(const PixelProduct& part) const {
+        return part.axes[0].taps * part.axes[1].taps * chunks;
     }
 };
 
-/// Columns from a piece to the next, in a tile of three that are joined; of 64 the last 16 are
-/// zeros.
-template <class Tile>
-constexpr int columns_of_piece = Tile::width == 64 ? 16 : Tile::width / 3;
-
 /// `by_features`: the result's channels are the filter's outermost axis, else its innermost.
-template <class T, class Pieces, bool by_features, class Tile>
+template <class T, bool by_features, class Tile>
 struct PixelFactors {
     using Element = T;
     static constexpr bool a_transposed = false, b_transposed = !by_features;
     /// What a block copies of the filter's tile for its cluster: columns, or terms of the sum.
     static constexpr int share = (by_features ? Tile::width : deep<T>) / Tile::blocks;
     static constexpr int copies = 1 + (by_features ? 1 : Tile::width / 64);
-    /// Of pieces that lie side by side the least of a is multiplied with the first of b, and so on.
-    static constexpr bool narrows = Pieces::joined && Tile::width > 64;
-    static constexpr int in_turn = narrows ? Pieces::products : 1;
-    static constexpr int columns_of(int product) {
-        return narrows ? (product + 1) * columns_of_piece<Tile> : Tile::columns;
-    }
 
-    const PixelParts<Pieces>& parts;
-    const PixelProduct<Pieces>& part;
+    const PixelParts& parts;
+    const PixelProduct& part;
     Corner corner;
     int column, begin;
-    int product = 0, along = 0, x = 0, y = 0;  ///< along channels that are summed over; the tap
+    int along = 0, x = 0, y = 0;  ///< along channels that are summed over; the tap
 
-    __device__ PixelFactors(const PixelParts<Pieces>& all, const PixelProduct<Pieces>& of, int row,
+    __device__ PixelFactors(const PixelParts& all, const PixelProduct& of, int row,
                             int first_column, int rank)
         : parts(all),
           part(of),
@@ -78,25 +63,21 @@ struct PixelFactors {
     __device__ void load(int copy, unsigned char* a, unsigned char* b, hopper::Barrier& filled) {
         const ProductAxis &w = part.axes[0], &h = part.axes[1];
         if (copy == 0) {
-            load_windows<1>(a, part.image[Pieces::of_a(product)], along, corner,
-                            w.first_offset + x * w.offset_step, h.first_offset + y * h.offset_step,
-                            filled);
+            load_windows<1>(a, part.image, along, corner, w.first_offset + x * w.offset_step,
+                            h.first_offset + y * h.offset_step, filled);
             return;
         }
         const int tap_x = w.first_tap + x * w.tap_step, tap_y = h.first_tap + y * h.tap_step;
-        const CUtensorMap& filter = parts.filter[Pieces::of_b(product)];
         if constexpr (by_features)
-            hopper::load_box_for(Tile::all_blocks, b + begin * row_bytes, filter, along, tap_x,
-                                 tap_y, column + begin, filled);
+            hopper::load_box_for(Tile::all_blocks, b + begin * row_bytes, parts.filter, along,
+                                 tap_x, tap_y, column + begin, filled);
         else
             hopper::load_box_for(Tile::all_blocks, b + (copy - 1) * box_bytes + begin * row_bytes,
-                                 filter, column + (copy - 1) * 64, tap_x, tap_y, along + begin,
-                                 filled);
+                                 parts.filter, column + (copy - 1) * 64, tap_x, tap_y,
+                                 along + begin, filled);
     }
     __device__ void advance() {
-        if (++product < Pieces::products) return;
-        product = 0, along += deep<T>;
-        if (along < parts.chunks * deep<T>) return;
+        if ((along += deep<T>) < parts.chunks * deep<T>) return;
         along = 0;
         if (++x < part.axes[0].taps) return;
         x = 0, ++y;
@@ -124,8 +105,8 @@ __device__ unsigned packed(float first, float second) {
 /// warp's sums of 16 rows. They go through `staged`, 2 KiB of its own in shared memory, so that
 /// threads that follow each other store what follows each other. `offset`: where the row `lane %
 /// 16` begins in the result, or less than 0 if it is not there.
-template <class T, class Tile, class Parts>
-__device__ void store_rows(const Parts& parts, const typename Tile::Sums& sums, T* to,
+template <class T, class Tile>
+__device__ void store_rows(const PixelParts& parts, const typename Tile::Sums& sums, T* to,
                            long long offset, int column, unsigned char* staged) {
     constexpr int columns = Tile::columns < staged_columns ? Tile::columns : staged_columns;
     constexpr int in_row = columns / 8, rows = 32 / in_row, times = 16 / rows;  // 16 bytes a thread
@@ -167,8 +148,8 @@ __device__ void store_rows(const Parts& parts, const typename Tile::Sums& sums, 
 }
 
 /// The same of floats, each thread's pairs as they are: of two rows, null where one is not there.
-template <class Tile, class Parts>
-__device__ void store_pairs(const Parts& parts, const typename Tile::Sums& sums,
+template <class Tile>
+__device__ void store_pairs(const PixelParts& parts, const typename Tile::Sums& sums,
                             float* const (&rows)[2], int column) {
     const auto* const bias = static_cast<const float*>(parts.bias);
 #pragma unroll
@@ -187,28 +168,8 @@ __device__ void store_pairs(const Parts& parts, const typename Tile::Sums& sums,
     }
 }
 
-/// A result of floats, wherever its channels lie. Eight threads of a warp have pixels that follow
-/// each other.
-template <class Tile, class Parts>
-__device__ void store_row_of_floats(const Parts& parts, const typename Tile::Sums& sums, int half,
-                                    float* to, bool is_there, int column) {
-    using Pieces = typename Parts::Pieces;
-    constexpr int columns = Pieces::joined ? columns_of_piece<Tile> : Tile::columns;
-    const auto* const bias = static_cast<const float*>(parts.bias);
-    if (!is_there) return;
-#pragma unroll
-    for (int pair = 0; pair < columns / 8; ++pair)
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-            const int at = column + column_of_sums(pair) + i;
-            if (at >= parts.channels) continue;
-            const float sum = sums.at[pair * 4 + half % 2 * 2 + i];
-            to[at * parts.channel_stride] = bias != nullptr ? sum + bias[at] : sum;
-        }
-}
-
-template <class T, class Result, class Tile, class Parts>
-__device__ void store_pixels(const Parts& parts, const PixelProduct<typename Parts::Pieces>& part,
+template <class T, class Tile>
+__device__ void store_pixels(const PixelParts& parts, const PixelProduct& part,
                              const typename Tile::Sums (&sums)[Tile::tall], int row, int column,
                              unsigned char* staged) {
     static_assert(!Tile::are_beside);
@@ -217,7 +178,7 @@ __device__ void store_pixels(const Parts& parts, const PixelProduct<typename Par
         return place.image * part.image_stride + place.y * part.axes[1].pixel_stride +
                place.x * part.axes[0].pixel_stride;
     };
-    auto* const to = static_cast<Result*>(part.first);
+    auto* const to = static_cast<T*>(part.first);
     if constexpr (std::is_same_v<T, float>) {
 #pragma unroll
         for (int i = 0; i < Tile::tall; ++i) {
@@ -228,11 +189,6 @@ __device__ void store_pixels(const Parts& parts, const PixelProduct<typename Par
             }
             store_pairs<Tile>(parts, sums[i], rows, column);
         }
-    } else if constexpr (std::is_same_v<Result, float>) {
-        for_rows_of_sums<Tile>(row, [&](int half, int r) {
-            store_row_of_floats<Tile>(parts, sums[half / 2], half, to + offset_of(r),
-                                      r < part.pixels, column);
-        });
     } else {
         const int warp = static_cast<int>(threadIdx.x) / 32;
         const int of_lane =
@@ -240,37 +196,21 @@ __device__ void store_pixels(const Parts& parts, const PixelProduct<typename Par
 #pragma unroll
         for (int i = 0; i < Tile::tall; ++i) {
             const int r = of_lane + i * 64;
-            store_rows<Result, Tile>(parts, sums[i], to, r < part.pixels ? offset_of(r) : -1,
-                                     column, staged + warp * staged_bytes);
+            store_rows<T, Tile>(parts, sums[i], to, r < part.pixels ? offset_of(r) : -1, column,
+                                staged + warp * staged_bytes);
         }
     }
 }
 
-/// Sums over pieces that lie side by side, in the columns of the first.
-template <class Pieces, class Tile>
-__device__ void add_pieces(typename Tile::Sums (&sums)[Tile::tall]) {
-    constexpr int of_piece = columns_of_piece<Tile> / 2;
-#pragma unroll
-    for (typename Tile::Sums& s : sums)
-#pragma unroll
-        for (int i = 0; i < of_piece; ++i) {
-            float sum = 0.0f;
-#pragma unroll
-            for (int piece = Pieces::count - 1; piece >= 0; --piece)
-                sum += s.at[piece * of_piece + i];
-            s.at[i] = sum;
-        }
-}
-
 /// Calls `use(part, row, column, steps)` for each tile of this block's.
-template <class Tile, class Parts, class Use>
-__device__ void for_tiles_of_pixels(const Parts& parts, int rank, Use use) {
+template <class Tile, class Use>
+__device__ void for_tiles_of_pixels(const PixelParts& parts, int rank, Use use) {
     const int across = (parts.channels + Tile::width - 1) / Tile::width;
     for (unsigned i = blockIdx.x / Tile::blocks; i < parts.clusters;
          i += gridDim.x / Tile::blocks) {
         int at = 0;
         while (at + 1 < parts.count && i >= parts.of[at + 1].clusters_before) ++at;
-        const auto& part = parts.of[at];
+        const PixelProduct& part = parts.of[at];
         const int cluster = static_cast<int>(i - part.clusters_before);
         use(part, (cluster / across * Tile::blocks + rank) * Tile::height,
             cluster % across * Tile::width, parts.steps(part));
@@ -278,12 +218,11 @@ __device__ void for_tiles_of_pixels(const Parts& parts, int rank, Use use) {
 }
 
 /// **Grid** clusters, any number; `threads`. They go through all tiles, columns first.
-template <class T, class Result, class Pieces, bool by_features, class Tile>
+template <class T, bool by_features, class Tile>
 __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 1)
-    multiply_pixels(const __grid_constant__ PixelParts<Pieces> parts) {
+    multiply_pixels(const __grid_constant__ PixelParts parts) {
     extern __shared__ __align__(1024) unsigned char shared[];
-    using Factors = PixelFactors<T, Pieces, by_features, Tile>;
-    using Part = PixelProduct<Pieces>;
+    using Factors = PixelFactors<T, by_features, Tile>;
     const Ring<Tile> ring{shared};
     const int rank = static_cast<int>(hopper::rank_in_cluster());
     ring.begin_barriers();
@@ -292,18 +231,17 @@ __global__ void __cluster_dims__(Tile::blocks, 1, 1) __launch_bounds__(threads, 
         hopper::keep_registers<copying_registers>();
         if (threadIdx.x < multiplying + 32)
             for_tiles_of_pixels<Tile>(
-                parts, rank, [&](const Part& part, int row, int column, int steps) {
+                parts, rank, [&](const PixelProduct& part, int row, int column, int steps) {
                     ring.copy(Factors(parts, part, row, column, rank), first_step, steps);
                     first_step += steps;
                 });
     } else {
         hopper::take_registers<multiplying_registers>();
         for_tiles_of_pixels<Tile>(
-            parts, rank, [&](const Part& part, int row, int column, int steps) {
+            parts, rank, [&](const PixelProduct& part, int row, int column, int steps) {
                 typename Tile::Sums sums[Tile::tall];
                 ring.template multiply<Factors>(sums, first_step, steps);
-                if constexpr (Pieces::joined) add_pieces<Pieces, Tile>(sums);
-                store_pixels<T, Result, Tile>(parts, part, sums, row, column, ring.staged());
+                store_pixels<T, Tile>(parts, part, sums, row, column, ring.staged());
                 first_step += steps;
             });
     }
