@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/base/process_usage.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +36,9 @@ std::optional<ProcessUsage> usage_of(pid_t pid) {
     const std::uint64_t flags = parse_uint(field(9)).value_or(0);
     const std::uint64_t pages = parse_uint(field(24)).value_or(0);
     usage.memory_bytes = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    usage.threads = parse_uint(field(20)).value_or(0);
+    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", pid));
+    for (std::string child; children >> child;) ++usage.threads;
     usage.wants_to_run = field(3) == "R" || field(3) == "D";
     usage.is_exiting = (flags & exiting) != 0;
     return usage;

@@ -13,6 +13,7 @@ namespace gradverify {
 struct ProcessUsage {
     double cpu_seconds = 0.0;      ///< of all its threads
     std::size_t memory_bytes = 0;  ///< resident; address space means nothing under CUDA
+    std::size_t threads = 0;       ///< its own, and those of the processes that it started
     bool wants_to_run = false;     ///< runnable, or waiting for a page
     bool is_exiting = false;       ///< has called exit or been killed, and is being taken down
 };

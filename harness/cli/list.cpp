@@ -57,6 +57,8 @@ std::string promises(const Kernel& kernel) {
         words.push_back("norm-wise, growth " + print_exactly(*declared.norm_wise_growth));
     if (declared.saturates_results) words.emplace_back("saturates");
     if (declared.may_refuse_problems) words.emplace_back("may refuse problems");
+    if (declared.has_blocks_in_order) words.emplace_back("blocks begin in order");
+    if (declared.keeps_host_threads) words.emplace_back("keeps threads");
     if (!declared.yardstick_name.empty())
         words.push_back("a yardstick: " + declared.yardstick_name);
     if (!declared.block_sizes.empty())

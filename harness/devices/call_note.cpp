@@ -32,6 +32,7 @@ bool share_worker_note(int fd) {
 }
 
 void note_case() {
+    worker_note().in_call_before = false;
     worker_note().partners[0] = '\0';
     worker_note().overflows[0] = '\0';
     simt::forget_overflows();

@@ -17,6 +17,8 @@ struct WorkerNote {
     /// Launchers called since the process began.
     std::atomic<std::uint32_t> launches{0};
     std::atomic<bool> in_launcher{false};
+    /// The call in hand is made for what it leaves behind alone.
+    std::atomic<bool> in_call_before{false};
     /// Blocks of threads that kernels have begun on the CPU device since the process began.
     std::atomic<std::uint64_t> blocks{0};
     /// What the CPU device found first since the last launcher was called; whether it is something

@@ -142,7 +142,9 @@ class CpuDevice final : public Device {
 
     RunStatus run(const KernelDeclaration& kernel, const PassCall& call, const Setting& setting,
                   DelayedStream) override {
-        simt::set_schedule(schedule_of(setting));
+        simt::Schedule schedule = schedule_of(setting);
+        if (kernel.has_blocks_in_order) schedule.blocks = simt::Order::ascending;
+        simt::set_schedule(schedule);
         simt::begin_call(call.launch.stream);
         RunStatus status;
         simt::protect_inputs(true);

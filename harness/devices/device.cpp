@@ -9,6 +9,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
+#include "harness/devices/leftovers.hpp"
 #include "harness/registry/not_supported.hpp"
 
 namespace gradverify {
@@ -58,22 +59,37 @@ std::vector<std::string> built_devices() {
 #endif
 }
 
-void RunStatus::call(const KernelDeclaration& kernel, const PassCall& call) try {
+namespace {
+
+void call_guarded(RunStatus& status, const KernelDeclaration& kernel, const PassCall& call) try {
     kernel.thunk(call);
 } catch (const NotSupported& refused) {
-    not_served = is_refusal = kernel.may_refuse_problems;
-    error = fmt::format("{}: {}",
-                        is_refusal
-                            ? "refused"
-                            : "the launcher refuses the problem, and does not declare may_refuse()",
-                        refused.what());
+    status.not_served = status.is_refusal = kernel.may_refuse_problems;
+    status.error = fmt::format(
+        "{}: {}",
+        status.is_refusal ? "refused"
+                          : "the launcher refuses the problem, and does not declare may_refuse()",
+        refused.what());
 } catch (const std::exception& thrown) {
     std::string what = with_relative_paths(thrown.what());
     // PyTorch's errors go on with advice and a list of addresses.
     if (what.find("\nException raised from ") != std::string::npos) what.resize(what.find('\n'));
-    error = "the launcher threw: " + what;
+    status.error = "the launcher threw: " + what;
 } catch (...) {
-    error = "the launcher threw something that is no std::exception";
+    status.error = "the launcher threw something that is no std::exception";
+}
+
+}  // namespace
+
+void RunStatus::call(const KernelDeclaration& kernel, const PassCall& call) {
+    // A GPU's runtime keeps threads and files of its own.
+    const Leftovers before(kernel.device != "cuda" && !kernel.keeps_host_threads);
+    call_guarded(*this, kernel, call);
+    const std::string left = before.found(&kernel);
+    if (left.empty()) return;
+    error = "the launcher " + left;
+    not_served = is_refusal = false;
+    device_lost = true;
 }
 
 }  // namespace gradverify

@@ -28,12 +28,14 @@ struct RunStatus {
     std::uint64_t accesses_checked = 0;
     /// The error is no kernel's fault: the device can't run it, or it refuses the problem and may.
     bool not_served = false;
-    bool is_refusal = false;   ///< not served since the kernel refuses
-    bool device_lost = false;  ///< this process can't use the device any more (a sticky CUDA error)
+    bool is_refusal = false;  ///< not served since the kernel refuses
+    /// This process is to be used no more: of a sticky CUDA error, or of what a launcher left.
+    bool device_lost = false;
     bool lost_before = false;  ///< the run before has lost it, and the error is of that one
 
     bool ok() const { return error.empty(); }
-    /// Calls the launcher; an exception becomes the error, or a refusal.
+    /// Calls the launcher; an exception becomes the error, or a refusal, and so does what it
+    /// leaves.
     void call(const KernelDeclaration& kernel, const PassCall& call);
 };
 

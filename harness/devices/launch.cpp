@@ -356,7 +356,11 @@ GivenCall given_in_one(const Call& call) {
 }
 
 RunStatus run_before(const Call& call) {
-    return call.before ? Rig(*call.before).launch() : RunStatus{};
+    if (!call.before) return {};
+    worker_note().in_call_before = true;
+    RunStatus status = Rig(*call.before).launch();
+    worker_note().in_call_before = false;
+    return status;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Restores what a launcher may have changed: rounding mode, flush to zero and traps of the
-// floating-point unit, locale, signal mask. Handlers, threads and descriptors can't be restored.
+// floating-point unit, locale, signal mask. Threads and other leftovers are in leftovers.hpp;
+// handlers stay.
 #pragma once
 
 #include <cfenv>

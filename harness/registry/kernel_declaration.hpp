@@ -100,7 +100,9 @@ class KernelDeclaration {
     bool takes_contiguous_cotangents = false;  ///< alone, and says so
     bool takes_output_mask = false;
     LaunchCost launch_cost;
+    bool has_blocks_in_order = false;
     bool may_refuse_problems = false;
+    bool keeps_host_threads = false;
     std::optional<std::int64_t> most_elements;
     WhyAbsent why_absent = nullptr;
     std::string yardstick_name;
@@ -269,6 +271,12 @@ class KernelDeclaration {
     /// The launcher calls a library that decides which problems it takes, and throws NotSupported
     /// for the others. Such a case is skipped, but a row that skips nine cases in ten is an error.
     KernelDeclaration& may_refuse() { return set(may_refuse_problems, true); }
+    /// A block may wait for blocks of a lower index, as look-back scans do: a GPU begins them
+    /// first, although CUDA does not promise it.
+    KernelDeclaration& blocks_begin_in_order() { return set(has_blocks_in_order, true); }
+    /// The launcher keeps host threads from call to call, such as a pool. Without this one that is
+    /// left running on the device cpu is a failure: it may write when the call is over.
+    KernelDeclaration& keeps_threads() { return set(keeps_host_threads, true); }
     /// The kernel needs something that a machine may lack, such as a library that is loaded at the
     /// first use. The function says why it is absent, empty when it is not. Where it is, the kernel
     /// has no rows, and `check` names it and the reason.

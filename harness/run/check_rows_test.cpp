@@ -325,18 +325,6 @@ TEST_CASE("the failure or error of lowest index ends a row; a failure is shrunk,
     }
 }
 
-TEST_CASE("a row that hangs is given no more cases than decide it") {
-    Bench bench;
-    const auto results = bench.check({bench.row("spin"), bench.row("pass")}, {.cases = 40});
-    CHECK(results[0].verdict == Verdict::failed);
-    CHECK(results[0].cases == 1);
-    REQUIRE(results[0].failure);
-    // The suite's trial had less patience; what it found was confirmed with all of it.
-    CHECK(results[0].message.starts_with("no end after 0.5 s of CPU time"));
-    CHECK(results[1].verdict == Verdict::passed);
-    CHECK(results[1].cases == 40);
-}
-
 TEST_CASE("a row fails after all when one of its cases proves to have damaged its worker") {
     Bench bench;
     const auto results =
@@ -373,6 +361,38 @@ TEST_CASE("when interrupted, rows that have passed cases keep them, and a failur
     CHECK(said(before.check({before.row("sleep_20")}, {.cases = 1000})[0]) ==
           "skipped: interrupted");
     CHECK(bench.ended == std::vector<std::string>{"fail", "sleep_20"});
+}
+
+TEST_CASE("what a kernel without end is waited for comes behind all others' cases, and once") {
+    Bench bench;
+    const char* const small = "toy.forward/small";
+    const auto results = bench.check({bench.row("spin"), bench.row("pass"), bench.row("hang"),
+                                      bench.row("echo", small), bench.row("spin", small)},
+                                     {.cases = 20});
+    for (const std::size_t hanging : {0, 2, 4}) {
+        CHECK(results[hanging].verdict == Verdict::failed);
+        CHECK(results[hanging].cases <= 2);  // the second was in a worker's pipe
+    }
+    for (const std::size_t right : {1, 3}) {
+        CHECK(results[right].verdict == Verdict::passed);
+        CHECK(results[right].cases == 20);
+    }
+    for (std::size_t i = 0; i < bench.ended_cases.size(); ++i)
+        CHECK(bench.ended_cases[i].ends_with(i < 40 ? " passed" : " failed"));
+    // The suite's trials had less patience; what they found was confirmed with all of it.
+    CHECK(results[0].message.starts_with("no end after 0.5 s of CPU time"));
+    CHECK(results[2].message.starts_with("no end after 3 s in which it slept"));
+    CHECK(results[4].message.starts_with("no end after 0.5 s of CPU time"));
+}
+
+TEST_CASE("a slow case that was put off passes, and its row goes on") {
+    Bench bench;
+    const auto results = bench.check({bench.row("spin_100"), bench.row("pass")}, {.cases = 3});
+    for (const RowResult& result : results) {
+        CHECK(result.verdict == Verdict::passed);
+        CHECK(result.cases == 3);
+    }
+    CHECK(bench.ended_cases.back().starts_with("spin_100"));
 }
 
 TEST_CASE("a row with a case that has not ended when time is up has not passed") {

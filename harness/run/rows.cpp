@@ -20,6 +20,8 @@ constexpr std::int64_t cases_to_tell = 100;
 constexpr std::int64_t first_cases = 50;
 // They cost no more than this share of the most that a case may, or this many times their median.
 constexpr double largest_first_share = 0.25, most_times_median = 100.0;
+// Before time is up by so much, or a quarter of it, cases that were put off have their turn.
+constexpr double put_off_seconds = 10.0;
 // More threads than these draw nothing that is missed.
 constexpr int most_drawing = 4;
 
@@ -106,8 +108,9 @@ std::int64_t Rows::cases_of(const Serving& serving) const {
 }
 
 bool Rows::has_more(const Serving& serving) const {
-    return serving.open && (!serving.known.empty() || serving.walk ||
-                            serving.next_index < serving.cases || !serving.dear.empty());
+    return serving.open &&
+           (!serving.known.empty() || serving.walk || serving.next_index < serving.cases ||
+            !serving.dear.empty() || !serving.put_off.empty());
 }
 
 /// The cases below which it is thin; 0 where it is due none.
@@ -134,7 +137,7 @@ bool Rows::takes_more(const Serving& serving) const {
     if (options_.seconds && given >= std::max(cases_beside_a_failure, options_.at_least) &&
         failing_kernels_.contains(got.row.kernel))
         return false;
-    if (!has_more(serving)) return false;
+    if (!has_more(serving) || !serving.put_off.empty()) return false;
     if (!is_out_of_time(serving)) return true;
     const bool is_vacuous = got.cases > 0 && got.passed == 0 && got.skips.empty();
     return is_vacuous && serving.in_flight == 0 && given < cases_to_tell && !serving.walk &&
@@ -162,8 +165,52 @@ bool Rows::submit_some() {
         if (!which) break;
         submit(*which, rows_[*which]);
     }
+    if (is_time_for_put_off()) submit_put_off();
     return pool_.in_flight() > 0 ||
            std::ranges::any_of(rows_, [&](const Serving& row) { return takes_more(row); });
+}
+
+/// Behind all other cases, or while there is time to wait for one that has no end.
+bool Rows::is_time_for_put_off() const {
+    return pool_.has_room() &&
+           (pool_.in_flight() == 0 ||
+            (options_.seconds &&
+             time_.seconds_left() < std::min(put_off_seconds, *options_.seconds / 4.0)));
+}
+
+/// One of each kernel at a time: where it has no end, the others' trials have told the same.
+void Rows::submit_put_off() {
+    for (std::size_t which = 0; which < rows_.size(); ++which) {
+        Serving& serving = rows_[which];
+        const Row& row = serving.result.row;
+        if (serving.put_off.empty() || !waited_for_.insert({row.kernel, row.device}).second)
+            continue;
+        PutOff next = std::move(serving.put_off.front());
+        serving.put_off.pop_front();
+        submit(which, next.index, work_of(std::move(next.drawn)), 0, Patience::full);
+        if (!pool_.has_room()) return;
+    }
+}
+
+void Rows::put_off(Serving& serving, std::int64_t index, const WorkerPool::Answer& answer) {
+    const Row& row = serving.result.row;
+    if (hanging_.contains({row.kernel, row.device}))
+        settle(serving, index, *answer.drawn, answer.outcome);
+    else if (serving.stops.empty())
+        serving.put_off.push_back({index, *answer.drawn, answer.outcome});
+}
+
+/// A case that was waited for has come to an end, or to none: then so have its kernel's others.
+void Rows::end_wait(const Row& row, const Outcome& outcome) {
+    waited_for_.erase({row.kernel, row.device});
+    if (outcome.verdict != Verdict::failed || outcome.discovery != Discovery::overstepped) return;
+    hanging_.insert({row.kernel, row.device});
+    for (Serving& serving : rows_) {
+        const Row& other = serving.result.row;
+        if (other.kernel != row.kernel || other.device != row.device) continue;
+        for (const PutOff& one : std::exchange(serving.put_off, {}))
+            settle(serving, one.index, one.drawn, one.outcome);
+    }
 }
 
 Turn Rows::turn_of(const Serving& serving) const {
@@ -258,18 +305,19 @@ Work Rows::work_of(Case drawn) const {
     return drawn;
 }
 
-void Rows::submit(std::size_t which, std::int64_t index, Work work, int redraws) {
+void Rows::submit(std::size_t which, std::int64_t index, Work work, int redraws,
+                  Patience patience) {
     const auto ticket = std::ssize(given_);
     Serving& serving = rows_[which];
     ++serving.in_flight;
     if (serving.runs_alone) ++alone_in_flight_;
     turns_.began(which);
     const RowResult& got = serving.result;
-    given_.push_back({which, index, redraws,
+    given_.push_back({which, index, redraws, patience == Patience::full,
                       got.cases > 0 ? got.seconds / static_cast<double>(got.cases) : 0.0});
     backlog_seconds_ += given_.back().expected_seconds;
     running_.insert(ticket);
-    pool_.submit(ticket, std::move(work));
+    pool_.submit(ticket, std::move(work), serving.runs_alone ? Patience::full : patience);
 }
 
 /// Where a user's predicate or shape function throws, that is the row's error, not the run's.
@@ -294,6 +342,7 @@ DrawAhead::Drawn Rows::draw(const Serving& serving, std::int64_t index) const tr
 
 void Rows::stop(Serving& serving, std::int64_t index, const Stop& why) {
     serving.open = false;
+    serving.put_off.clear();
     if (serving.stops.empty()) failed_ += why.outcome.verdict == Verdict::failed;
     serving.stops.try_emplace(index, why);
     any_stopped_ = true;
@@ -325,19 +374,19 @@ void Rows::take_back(const WorkerPool::Answer& late) {
 void Rows::take(const WorkerPool::Answer& answer) {
     if (answer.late) return take_back(answer);
     if (running_.erase(answer.ticket) == 0) throw std::logic_error("an answer to no case");
-    const auto [row, index, redraws, expected, since] =
+    const auto [row, index, redraws, was_put_off, expected, since] =
         given_[static_cast<std::size_t>(answer.ticket)];
     const Case& drawn = *answer.drawn;
     Serving& serving = rows_[row];
     come_back(answer.ticket);
     turns_.ended(row, answer.outcome.seconds_total);
+    if (answer.is_put_off) return put_off(serving, index, answer);
     const Operator& op = *serving.result.row.kernel->op;
     if (index >= 0 && is_worth_redrawing(drawn, op, answer.outcome, redraws) &&
         serving.stops.empty() && !time_.is_up())
         return submit(row, index, work_of(redrawn(drawn)), redraws + 1);
-    ++done_;
-    if (observer_.case_ended) observer_.case_ended(drawn, answer.outcome);
-    count(serving, index, drawn, answer.outcome);
+    settle(serving, index, drawn, answer.outcome);
+    if (was_put_off) end_wait(serving.result.row, answer.outcome);
     if (!serving.stops.empty()) withdraw_behind(row, serving.stops.begin()->first);
     if (is_served(serving) && serving.stops.empty()) end(serving);
 }
@@ -356,6 +405,12 @@ void Rows::count_known(Serving& serving, std::int64_t index, const Case& known,
     } else if (outcome.verdict == Verdict::errored) {
         serving.result.left_out.push_back(known.print() + ": " + outcome.message);
     }
+}
+
+void Rows::settle(Serving& serving, std::int64_t index, const Case& drawn, const Outcome& outcome) {
+    ++done_;
+    if (observer_.case_ended) observer_.case_ended(drawn, outcome);
+    count(serving, index, drawn, outcome);
 }
 
 void Rows::count(Serving& serving, std::int64_t index, const Case& drawn, const Outcome& outcome) {
@@ -394,7 +449,14 @@ void Rows::end(Serving& serving) {
     if (result.cut_short && is_out_of_time(serving) && !serving.walk)
         result.cut_of = cases_of(serving);
     decide_verdict(result);
-    result.may_hang = serving.in_flight > 0 && interrupt_signal() == 0;
+    // Of many that it was to have.
+    if (result.verdict == Verdict::passed && result.cut_of > 1 && result.cases == 1 &&
+        !serving.runs_alone) {
+        result.verdict = Verdict::skipped;
+        result.message = "time ran out after one case";
+    }
+    result.may_hang =
+        (serving.in_flight > 0 || !serving.put_off.empty()) && interrupt_signal() == 0;
     if (result.may_hang) {
         result.verdict = Verdict::skipped;
         result.message = "a case did not end in time";

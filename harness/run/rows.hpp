@@ -26,6 +26,13 @@ struct Stop {
     Outcome outcome;
 };
 
+/// A case that took longer than a trial may, and what it came to there.
+struct PutOff {
+    std::int64_t index = 0;
+    Case drawn;
+    Outcome outcome;
+};
+
 /// A row that is being served.
 struct Serving {
     RowResult result;
@@ -41,8 +48,9 @@ struct Serving {
     std::int64_t usual = 0;
     std::vector<double> shares;
     std::optional<ExhaustiveWalk> walk;
-    bool open = false;        ///< takes more cases
-    bool runs_alone = false;  ///< its cases never run beside one of another such row
+    std::deque<PutOff> put_off;  ///< while there are some, it takes no other case
+    bool open = false;           ///< takes more cases
+    bool runs_alone = false;     ///< its cases never run beside one of another such row
     bool ended = false;
     /// By index: the first one decides the row, whatever the order of the answers.
     std::map<std::int64_t, Stop> stops;
@@ -93,6 +101,7 @@ class Rows {
         std::size_t row = 0;
         std::int64_t index = 0;
         int redraws = 0;
+        bool was_put_off = false;
         double expected_seconds = 0.0;  ///< 0: not known
         TimeBudget::Clock::time_point since = TimeBudget::Clock::now();
     };
@@ -108,7 +117,12 @@ class Rows {
     bool may_run_one() const;
     void come_back(std::int64_t ticket);
     void submit(std::size_t which, Serving& serving);
-    void submit(std::size_t which, std::int64_t index, Work work, int redraws = 0);
+    void submit(std::size_t which, std::int64_t index, Work work, int redraws = 0,
+                Patience patience = Patience::trial);
+    void submit_put_off();
+    bool is_time_for_put_off() const;
+    void put_off(Serving& serving, std::int64_t index, const WorkerPool::Answer& answer);
+    void end_wait(const Row& row, const Outcome& outcome);
     bool is_too_dear(Serving& serving, double share) const;
     void end_dues();
     void submit_next_of_walk(std::size_t which, Serving& serving);
@@ -118,6 +132,7 @@ class Rows {
     void stop(Serving& serving, std::int64_t index, const Stop& why);
     void withdraw_behind(std::size_t row, std::int64_t index);
     void take_back(const WorkerPool::Answer& late);
+    void settle(Serving& serving, std::int64_t index, const Case& drawn, const Outcome& outcome);
     void count(Serving& serving, std::int64_t index, const Case& drawn, const Outcome& outcome);
     void count_known(Serving& serving, std::int64_t index, const Case& known,
                      const Outcome& outcome);
@@ -136,6 +151,9 @@ class Rows {
     bool are_first_due_ = true;     ///< rows have their first cases before others have more
     double backlog_seconds_ = 0.0;  ///< that the cases in flight are expected to take
     std::set<const Kernel*> failing_kernels_;
+    using KernelOnDevice = std::pair<const Kernel*, std::string>;
+    std::set<KernelOnDevice> waited_for_;  ///< a case that was put off has all its time
+    std::set<KernelOnDevice> hanging_;     ///< it took more than that
     std::map<std::pair<const Kernel*, std::string>, SeenFailure> seen_;
     std::vector<Given> given_;  ///< by ticket
     std::int64_t most_ = 0, done_ = 0, failed_ = 0;

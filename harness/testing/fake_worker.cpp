@@ -85,6 +85,14 @@ Outcome eat_memory() {
     for (std::vector<std::string> eaten;;) eaten.emplace_back(std::size_t{1} << 20, 'x');
 }
 
+/// So many that a driver ends it, and no more.
+Outcome start_threads() {
+    std::vector<std::thread> started;
+    for (int i = 0; i < 1200; ++i) started.emplace_back([] { sleep_ms(3000); });
+    for (std::thread& thread : started) thread.join();
+    return Outcome::passed();
+}
+
 /// Stands for a damaged heap: the process dies of it at a later case, or at its exit.
 bool damaged = false;
 void die_at_exit() {
@@ -99,6 +107,8 @@ Outcome damage() {
 }
 
 int cases_before = 0;  ///< in this process
+bool is_tainted = false;
+int counted = 0;
 
 /// Whether a word fails at the case of this index.
 bool fails(std::string_view word, std::int64_t index) {
@@ -119,6 +129,7 @@ std::optional<Outcome> leave(const std::string& word) {
     if (word == "begin_20_blocks") begin_blocks(20);
     if (word == "begin_blocks_without_end") begin_blocks(std::numeric_limits<int>::max());
     if (word == "eat_memory") return eat_memory();
+    if (word == "start_threads") return start_threads();
     // Somebody else kills it, the first time alone.
     if (word == "be_killed" && cases_before > 0) raise(SIGKILL);
     if (word == "die_if_damaged" && damaged) die_of(SIGABRT);
@@ -187,6 +198,10 @@ Outcome obey(std::string_view text) {
     ++cases_before;
     if (left) return *left;
     if (word == "damage") return damage();
+    if (word == "taint") is_tainted = true;
+    if (word == "fail_if_tainted" && is_tainted) return Outcome::failed("taint");
+    if (word == "fail_at_its_third" && ++counted == 3) return Outcome::failed("third");
+    if (word == "fail_by_chance" && cases_before == 3) return Outcome::failed("chance");
     write_finding(word);
     if (word == "no_memory") throw std::bad_alloc();
     if (word == "throw") throw std::runtime_error("thrown");

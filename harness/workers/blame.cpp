@@ -17,6 +17,8 @@ namespace {
 constexpr std::chrono::seconds search_time{60};
 // The kernels that an owner had in hand are left out soon, so that a search for another is shorter.
 constexpr std::chrono::seconds search_time_of_owner{10};
+// A failure that comes neither alone nor behind another kernel is by chance: it gets so many more.
+constexpr int chances = 10;
 
 /// Whether the case's kernel declares no block sizes, so that Launch::block_size is 0.
 bool has_no_block_size(const Work& work) {
@@ -27,16 +29,19 @@ bool has_no_block_size(const Work& work) {
 /// Whether the time that a case may take follows the sizes of its tensors alone.
 bool guesses_work(const Work& work) { return work.kernel && work.kernel->pass->guesses_work; }
 
-/// The outcome of a case that killed its worker by itself.
-Outcome charged(const WorkerEnd& end, const Work& work, const std::string& slowest) {
+}  // namespace
+
+Outcome WorkerPool::charged(const WorkerEnd& end, const Work& work) const {
     std::string cause = end.cause();
     // Its launcher ended the process since a launch of it failed here alone.
     if (end.found_not_served && end.overstepped.empty()) return Outcome::skipped(cause);
     if (end.killed_by() == SIGFPE && end.in_launcher && has_no_block_size(work))
         cause += "; launch.block_size is 0 unless .blocks_of({...}) is declared";
-    const bool too_much = !end.overstepped.empty();
     const bool is_busy = cause.ends_with("of CPU time");
-    if (cause.starts_with("no end")) cause += " (" + slowest + ")";
+    if (end.in_call_before && work.drawn && work.drawn->setting.before)
+        cause += " in the call before, on " + work.drawn->setting.before->print();
+    const bool too_much = !end.overstepped.empty();
+    if (end.took_long()) cause += " (" + limits_.history(work) + ")";
     if (is_busy && guesses_work(work))
         cause +=
             "; an operator that does more than a fixed number of operations for an element "
@@ -54,8 +59,6 @@ Outcome charged(const WorkerEnd& end, const Work& work, const std::string& slowe
                                   : Discovery::died;
     return outcome;
 }
-
-}  // namespace
 
 LoneResult WorkerPool::alone(const std::vector<Work>& works, Patience patience,
                              const std::set<std::string>& without) {
@@ -93,8 +96,52 @@ Outcome WorkerPool::judge(const WorkerHistory& history, const Task& task, const 
     return unexplained(history, task.work, end);
 }
 
+Outcome WorkerPool::judge(const WorkerHistory& before, const Task& task, const Outcome& failed) {
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + search_time;
+    const Kernel* const kernel = task.work.kernel;
+    std::vector<Work> own;
+    std::vector<Task> others;
+    for (const Task& suspect : before.suspects())
+        if (suspect.work.kernel != kernel) others.push_back(suspect);
+    for (const Task& answered : before.in_order())
+        if (answered.work.kernel == kernel) own.push_back(answered.work);
+    if (others.empty() || fail_alone_.contains(kernel)) return failed;
+    Outcome alone_it;
+    const auto fails = [&](std::vector<Work> works) {
+        works.push_back(task.work);
+        const LoneResult again = alone(works, Patience::full);
+        if (again.death || again.outcome.verdict == Verdict::failed) return true;
+        alone_it = again.outcome;
+        return false;
+    };
+    if (fails({}) || (!own.empty() && fails(own))) {
+        fail_alone_.insert(kernel);
+        return failed;
+    }
+    for (const Task& suspect : others) {
+        if (Clock::now() > until) break;
+        if (!fails({suspect.work})) continue;
+        Outcome culprit = Outcome::failed(
+            fmt::format("what it leaves in its process makes {} fail there: {}",
+                        kernel ? kernel->name : task.work.property, failed.message));
+        culprit.discovery = Discovery::damaged;
+        if (suspect.ticket >= 0)
+            answers_.push_back({.ticket = suspect.ticket,
+                                .drawn = suspect.work.drawn,
+                                .outcome = std::move(culprit),
+                                .late = true});
+        return alone_it;
+    }
+    for (int chance = 0; chance < chances; ++chance)
+        if (fails({})) return failed;
+    return Outcome::errored(fmt::format(
+        "failed once, and not again: not alone in {} runs, nor behind the cases of its own kernel, "
+        "nor behind any of {} of other kernels; it said: {}",
+        chances + 1, others.size(), failed.message));
+}
+
 Outcome WorkerPool::blame(const Task& task, WorkerEnd end) {
-    const std::string slowest = limits_.history(task.work);
     std::set<std::string> without;
     while (!end.partners.empty()) {
         const std::size_t known = without.size();
@@ -107,7 +154,7 @@ Outcome WorkerPool::blame(const Task& task, WorkerEnd end) {
         }
         end = *again.death;
     }
-    return charged(end, task.work, slowest);
+    return charged(end, task.work);
 }
 
 bool WorkerPool::find_culprit(const WorkerHistory& history, std::chrono::seconds time) {

@@ -2,7 +2,9 @@
 // Which case is charged with a worker's death. testing/worker.cpp has the fake worker's words.
 #include <doctest/doctest.h>
 
+#include <map>
 #include <set>
+#include <vector>
 
 #include "harness/base/errors.hpp"
 #include "harness/devices/call_note.hpp"
@@ -10,6 +12,30 @@
 
 using namespace gradverify;
 using namespace gradverify::testing;
+
+namespace {
+
+struct Told {
+    const Kernel* kernel;
+    const char* word;
+};
+
+/// The outcomes of these kernels' cases in one worker, and late ones by the ticket behind 100.
+std::map<std::int64_t, Outcome> in_one_worker(const std::vector<Told>& cases) {
+    WorkerPool pool(options());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        Work work = told(cases[i].word);
+        work.kernel = cases[i].kernel;
+        pool.submit(static_cast<std::int64_t>(i), std::move(work));
+    }
+    std::map<std::int64_t, Outcome> outcomes;
+    while (const auto answer = pool.wait(30.0))
+        outcomes[answer->ticket + (answer->late ? 100 : 0)] = answer->outcome;
+    while (const auto late = pool.wait(0.0)) outcomes[late->ticket + 100] = late->outcome;
+    return outcomes;
+}
+
+}  // namespace
 
 TEST_CASE("what dies before any kernel was called is no kernel's fault") {
     WorkerPool pool(options());
@@ -106,4 +132,45 @@ TEST_CASE("a worker that others killed costs its case nothing, nor does one with
          outcomes_of(pool, {"pass", "be_killed", "pass", "borrow_and_lose", "pass"}))
         CHECK(outcome.verdict == Verdict::passed);
     CHECK_THROWS_AS(end_without_device("lost"), EnvironmentError);
+}
+
+TEST_CASE("a kernel that another's leftovers make fail has not failed: the other has") {
+    const Kernel harmful{.name = "toy.forward/harmful"}, innocent{.name = "toy.forward/innocent"},
+        right{.name = "toy.forward/right"};
+    const auto outcomes = in_one_worker({{&innocent, "pass"},
+                                         {&harmful, "taint"},
+                                         {&right, "pass"},
+                                         {&right, "fail_if_tainted"},
+                                         {&innocent, "pass"}});
+    CHECK(outcomes.size() == 6);
+    for (const auto& [ticket, outcome] : outcomes)
+        CHECK(said(outcome) ==
+              (ticket == 101 ? "failed: what it leaves in its process makes toy.forward/right fail "
+                               "there: taint"
+                             : "passed: "));
+}
+
+TEST_CASE("a failure that needs the kernel's own cases before it is its own") {
+    const Kernel other{.name = "toy.forward/other"}, wrong{.name = "toy.forward/wrong"};
+    const auto outcomes = in_one_worker({{&other, "pass"},
+                                         {&wrong, "fail_at_its_third"},
+                                         {&wrong, "fail_at_its_third"},
+                                         {&other, "pass"},
+                                         {&wrong, "fail_at_its_third"}});
+    CHECK(outcomes.size() == 5);
+    for (const auto& [ticket, outcome] : outcomes)
+        CHECK(said(outcome) == (ticket == 4 ? "failed: third" : "passed: "));
+}
+
+TEST_CASE("a failure by chance is no failure of the kernel that has others beside it") {
+    const Kernel other{.name = "toy.forward/other"}, right{.name = "toy.forward/right"};
+    const auto outcomes = in_one_worker(
+        {{&other, "pass"}, {&other, "pass"}, {&right, "fail_by_chance"}, {&other, "pass"}});
+    for (const auto& [ticket, outcome] : outcomes)
+        CHECK(said(outcome) ==
+              (ticket == 2
+                   ? "errored: failed once, and not again: not alone in 11 runs, nor behind "
+                     "the cases of its own kernel, nor behind any of 2 of other kernels; it "
+                     "said: chance"
+                   : "passed: "));
 }

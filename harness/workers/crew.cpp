@@ -56,7 +56,8 @@ struct Crew::Worker {
     std::size_t load() const { return waiting.size() + running.size(); }
     /// The first task runs from now on. Prints of shrinking's trials are not shown.
     void begin_first() {
-        process.begin_case(running.empty() || running.front().patience == Patience::full);
+        process.begin_case(running.empty() || running.front().ticket >= 0 ||
+                           running.front().patience == Patience::full);
     }
 };
 
@@ -236,13 +237,15 @@ bool Crew::take(Worker& worker, const std::string& line) {
         if (task.work.kernel) owner_->leave_out(*task.work.kernel);
     }
     const bool is_first = worker.history.empty();
+    const bool is_suspect = task.ticket >= 0 && outcome->verdict == Verdict::failed;
+    WorkerHistory before = is_suspect ? worker.history : WorkerHistory();
     if (!task.work.is_probe()) {
         unreachable_ = 0;
         worker.history.add(task);
         if (worker.is_client() && task.work.device == owner_->device()) owner_->answered(task);
         if (worker.strict_left > 0 && --worker.strict_left == 0) worker.retiring = true;
     }
-    events_.push_back(Answered{std::move(task), std::move(*outcome), is_first});
+    events_.push_back(Answered{std::move(task), std::move(*outcome), is_first, std::move(before)});
     begin_next(worker);
     return true;
 }
@@ -322,8 +325,10 @@ void Crew::take(DeviceOwner::Death death) {
 WorkerAllowance Crew::allowance(const Worker& worker) const {
     WorkerAllowance allowed{options_.start_seconds, options_.start_seconds, options_.start_seconds};
     const Task& task = worker.running.front();
+    // A process that opens a GPU takes as long as a trial may, and is not put off for it.
+    const bool opens = !worker.has_answered && task.ticket >= 0 && task.work.device == "cuda";
     if (worker.greeted && !task.work.is_probe())
-        allowed = limits_.allowance(task.work, task.patience);
+        allowed = limits_.allowance(task.work, opens ? Patience::full : task.patience);
     return allowed;
 }
 
@@ -434,7 +439,7 @@ LoneResult run_alone(WorkerPoolOptions options, const TimeLimits& limits,
     Crew crew(std::move(options), limits, std::move(distrusted));
     LoneResult result;
     for (const Work& work : works) {
-        crew.give({.work = work, .patience = patience});
+        crew.give({.ticket = -1, .work = work, .patience = patience});
         std::optional<Crew::Event> event;
         while (!(event = crew.next(meanwhile ? meanwhile_seconds : 1.0)))
             if (meanwhile) meanwhile();

@@ -49,7 +49,8 @@ class Crew {
     struct Answered {
         Task task;
         Outcome outcome;
-        bool is_first = false;  ///< its process had answered no other: it opened the device too
+        bool is_first = false;   ///< its process had answered no other: it opened the device too
+        WorkerHistory before{};  ///< what its process had answered, where a drawn case has failed
     };
     /// A worker's process did not end in good order, or not before it had answered.
     struct Ended {

@@ -11,9 +11,9 @@ namespace gradverify {
 WorkerPool::WorkerPool(WorkerPoolOptions options)
     : limits_(options.time), crew_(std::move(options), limits_) {}
 
-void WorkerPool::submit(std::int64_t ticket, Work work) {
+void WorkerPool::submit(std::int64_t ticket, Work work, Patience patience) {
     ++in_flight_;
-    crew_.give({.ticket = ticket, .work = std::move(work)});
+    crew_.give({.ticket = ticket, .work = std::move(work), .patience = patience});
 }
 
 bool WorkerPool::withdraw(std::int64_t ticket) {
@@ -23,15 +23,17 @@ bool WorkerPool::withdraw(std::int64_t ticket) {
 }
 
 void WorkerPool::take(const Crew::Answered& answered) {
-    const auto& [task, outcome, is_first] = answered;
+    const auto& [task, outcome, is_first, before] = answered;
     if (!task.work.is_probe()) limits_.completed(task.work, outcome, is_first);
-    answer(task, outcome);
+    answer(task, before.empty() ? outcome : judge(before, task, outcome));
 }
 
-void WorkerPool::answer(const Task& task, Outcome outcome) {
+void WorkerPool::answer(const Task& task, Outcome outcome, bool is_put_off) {
     if (task.ticket >= ticket_of_run) {
-        answers_.push_back(
-            {.ticket = task.ticket, .drawn = task.work.drawn, .outcome = std::move(outcome)});
+        answers_.push_back({.ticket = task.ticket,
+                            .drawn = task.work.drawn,
+                            .outcome = std::move(outcome),
+                            .is_put_off = is_put_off});
         return;
     }
     // Nobody waits any more for one that was dropped.
@@ -43,8 +45,15 @@ void WorkerPool::answer(const Task& task, Outcome outcome) {
 void WorkerPool::take(const Crew::Ended& ended) {
     const auto& fatal = ended.fatal;
     if (!fatal) return end_without_a_case(ended);
-    answer(*fatal, fatal->work.is_probe() ? Outcome::failed(ended.end.cause())
-                                          : judge(ended.history, *fatal, ended.end));
+    if (fatal->ticket >= 0 && fatal->patience == Patience::trial && ended.end.took_long()) {
+        Outcome outcome = charged(ended.end, fatal->work);
+        outcome.seconds_total = limits_.allowance(fatal->work, Patience::trial).cpu_seconds;
+        return answer(*fatal, std::move(outcome), true);
+    }
+    Task task = *fatal;
+    if (task.ticket >= 0) task.patience = Patience::full;
+    answer(task, task.work.is_probe() ? Outcome::failed(ended.end.cause())
+                                      : judge(ended.history, task, ended.end));
 }
 
 void WorkerPool::attend(double seconds) {

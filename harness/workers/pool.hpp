@@ -5,6 +5,9 @@
 //   - else an earlier case of that worker that kills a fresh one (it damages the heap, say): its
 //     answer is taken back;
 //   - a kernel that the case only borrowed is blamed on its own rows: the case is run without it.
+//
+// A failure behind other kernels' cases is judged likewise: by the case alone, by the cases of its
+// own kernel before it, then by each other kernel's.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +41,8 @@ class WorkerPool {
         Outcome outcome;
         /// The case was answered before, and is a failure after all: it killed its worker later.
         bool late = false;
+        /// It took longer than a trial may, which the outcome tells.
+        bool is_put_off = false;
     };
 
     /// **Errors** EnvironmentError when a worker can't be started; below also Interrupted.
@@ -50,8 +56,9 @@ class WorkerPool {
     /// Cases whose answer `wait` has not yet returned.
     std::size_t in_flight() const { return in_flight_; }
 
-    /// Gives a case to the worker with the fewest. Tickets are not negative.
-    void submit(std::int64_t ticket, Work work);
+    /// Gives a case to the worker with the fewest. Tickets are not negative. A trial that takes
+    /// long is ended and answered as put off.
+    void submit(std::int64_t ticket, Work work, Patience patience = Patience::full);
     /// Takes a case back that no worker has yet been given; false when one has.
     bool withdraw(std::int64_t ticket);
     /// The next answer; nothing when none came in time or none is due.
@@ -79,7 +86,7 @@ class WorkerPool {
 
     void drop(const Expected& expected);
     std::optional<Outcome> outcome_if_expected(const Work& work, const RunOptions& how);
-    void answer(const Task& task, Outcome outcome);
+    void answer(const Task& task, Outcome outcome, bool is_put_off = false);
     /// Waits for the crew's next event, and takes note of it.
     void attend(double seconds);
     void take(const Crew::Answered& answered);
@@ -89,8 +96,12 @@ class WorkerPool {
                      const std::set<std::string>& without = {});
     /// The outcome of a case whose worker died, of it or of an earlier one.
     Outcome judge(const WorkerHistory& history, const Task& task, const WorkerEnd& end);
+    /// The outcome of a case that failed in a process that had answered these.
+    Outcome judge(const WorkerHistory& before, const Task& task, const Outcome& failed);
     /// The outcome of a case that alone has killed its worker.
     Outcome blame(const Task& task, WorkerEnd end);
+    /// The outcome of a case that has killed its worker by itself.
+    Outcome charged(const WorkerEnd& end, const Work& work) const;
     /// Looks for an answered case that is to blame, and gives it a late answer; false without one.
     bool find_culprit(const WorkerHistory& history, std::chrono::seconds time);
     Outcome unexplained(const WorkerHistory& history, const Work& work, const WorkerEnd& end);
@@ -98,6 +109,7 @@ class WorkerPool {
 
     TimeLimits limits_;
     Crew crew_;
+    std::set<const Kernel*> fail_alone_;  ///< or behind cases of their own
     std::deque<Answer> answers_;
     std::map<std::string, Expected> expected_;    ///< by printed case
     std::int64_t last_expected_ = ticket_of_run;  ///< their tickets count down

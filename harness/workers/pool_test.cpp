@@ -216,6 +216,7 @@ TEST_CASE("a case that ends its worker, or speaks for it, fails, and no other") 
     WorkerPoolOptions small = options();
     small.memory_bytes = std::size_t{1} << 29;
     check_only_middle_fails("eat_memory", "used more than 0.5 GiB of memory", small);
+    check_only_middle_fails("start_threads", "started more than 1000 threads and processes");
     // What the process printed before is part of the cause, in one line.
     check_only_middle_fails("speak_and_abort",
                             "the kernel's process called abort(); its last words: free(): invalid "
@@ -306,6 +307,25 @@ TEST_CASE("the limit grows with the slowest case so far, of large cases and othe
     CHECK(limits.allowance(on_cuda, Patience::full).cpu_seconds == 3.0);
     CHECK(limits.history(on_cpu) == "the slowest case of this run took 0.5 s");
     CHECK(limits.history(on_cuda) == "no case of this run has ended");
+}
+
+TEST_CASE("the limit follows the kernel's own cases, or the machine's pace") {
+    TimeLimits limits({.floor_seconds = 1.0});
+    const Kernel slow, quick, others[3];
+    const auto completes = [&](const Kernel& kernel, double seconds) {
+        Work work = work_on("cpu");
+        work.kernel = &kernel;
+        Outcome outcome = Outcome::passed();
+        outcome.seconds_cpu = seconds;
+        limits.completed(work, outcome);
+        return limits.allowance(work, Patience::full).cpu_seconds;
+    };
+    CHECK(completes(quick, 0.01) == 1.0);
+    for (const Kernel& other : others) completes(other, 0.01);
+    CHECK(completes(slow, 0.5) == 10.0);
+    CHECK(completes(quick, 0.01) == 1.0);
+    for (const Kernel& other : others) completes(other, 0.1);
+    CHECK(completes(quick, 0.01) == 2.0);
 }
 
 TEST_CASE("a device that several new workers can't reach is the environment's fault") {

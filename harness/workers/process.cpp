@@ -191,6 +191,7 @@ WorkerEnd WorkerProcess::end(double grace_seconds, const std::string& oversteppe
     ended.last_words = tail_of(prints_);
     const WorkerNote& note = *worker_.note;
     ended.in_launcher = note.in_launcher;
+    ended.in_call_before = note.in_launcher && note.in_call_before;
     ended.launched = note.launches != 0;
     ended.overflows = text_in(note.overflows);
     if (ended.in_launcher) {

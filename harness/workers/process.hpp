@@ -20,10 +20,13 @@ struct WorkerEnd {
     std::string found;              ///< what the device had found in the running launcher
     bool found_not_served = false;  ///< the device does not serve that
     std::string overflows;          ///< where integers had overflowed in its last case
-    /// Whether a launcher was running, and whether one had been called at all.
-    bool in_launcher = false, launched = false;
+    /// Whether a launcher was running, in the call before the case's own, and whether one had been
+    /// called at all.
+    bool in_launcher = false, in_call_before = false, launched = false;
     std::vector<std::string> partners;  ///< kernels that its last case called beside its own
 
+    /// Whether the driver killed it for its time.
+    bool took_long() const { return overstepped.starts_with("no end"); }
     /// Whether it ended like a worker that has nothing more to do.
     bool in_good_order() const;
     bool exited_with(int code) const;

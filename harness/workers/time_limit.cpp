@@ -2,6 +2,8 @@
 #include "harness/workers/time_limit.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "harness/base/text.hpp"
 
@@ -20,6 +22,17 @@ constexpr double sleep_factor = 6.0;
 constexpr double progress_factor = 20.0;
 constexpr double trial_share = 0.1;
 
+/// The kernel's own, or the median of all.
+double telling_share(const std::map<const Kernel*, double>& shares, const Kernel* kernel) {
+    std::vector<double> sorted;
+    for (const auto& [of, share] : shares) sorted.push_back(share);
+    const auto middle = sorted.begin() + std::ssize(sorted) / 2;
+    if (middle == sorted.end()) return 0.0;
+    std::ranges::nth_element(sorted, middle);
+    const auto own = shares.find(kernel);
+    return own == shares.end() ? *middle : std::max(*middle, own->second);
+}
+
 }  // namespace
 
 double TimeLimits::parenthesis(const Work& work) const {
@@ -33,12 +46,14 @@ void TimeLimits::completed(const Work& work, const Outcome& outcome, bool is_fir
     const double seconds = outcome.seconds_cpu;
     history.slowest_seconds = std::max(history.slowest_seconds, seconds);
     if (is_first_of_process) return;
-    history.largest_share = std::max(history.largest_share, seconds / parenthesis(work));
+    double& share = history.largest_shares[work.kernel];
+    share = std::max(share, seconds / parenthesis(work));
 }
 
 WorkerAllowance TimeLimits::allowance(const Work& work, Patience patience) const {
     const auto found = histories_.find(kind_of(work));
-    const double share = found == histories_.end() ? 0.0 : found->second.largest_share;
+    const double share =
+        found == histories_.end() ? 0.0 : telling_share(found->second.largest_shares, work.kernel);
     const bool is_trial = patience == Patience::trial;
     const double limit =
         parenthesis(work) * std::max(1.0, factor * share) * (is_trial ? trial_share : 1.0);

@@ -4,10 +4,11 @@
 //
 //   limit = (floor + work * seconds_per_multiply_add) * max(1, factor * r)
 //
-// with r the largest share of its own parenthesis that a case of this run has taken on the device.
-// Cases on large problems, made of copies, have `large_seconds` for the parenthesis and an r of
-// their own: they measure first how long the kernel takes, and are skipped where that is too long.
-// On the CPU device the time counts from the last block of threads that was begun; all blocks have
+// with r the largest share of its own parenthesis that a case of its kernel has taken in this run
+// on the device, or that half of the kernels' largest cases have: the machine's pace. Cases on
+// large problems, made of copies, have `large_seconds` for the parenthesis and an r of their own:
+// they measure first how long the kernel takes, and are skipped where that is too long. On the CPU
+// device the time counts from the last block of threads that was begun; all blocks have
 // `progress_factor` times the limit. A worker may sleep for `sleep_factor` times the limit.
 #pragma once
 
@@ -46,7 +47,8 @@ class TimeLimits {
     double parenthesis(const Work& work) const;
 
     struct History {
-        double slowest_seconds = 0.0, largest_share = 0.0;
+        double slowest_seconds = 0.0;
+        std::map<const Kernel*, double> largest_shares;
     };
     using Kind = std::pair<std::string, bool>;  ///< the device, and whether it is large
     static Kind kind_of(const Work& work) { return {work.device, work.is_large}; }

@@ -15,6 +15,8 @@ namespace {
 
 // A driver that was stopped, or a machine that was suspended, must not count as a worker's sleep.
 constexpr double longest_look_seconds = 0.5;
+// Pools of a library have a thread for each core, more than once.
+constexpr std::size_t most_threads = 1000;
 constexpr double bytes_per_gib = 1024.0 * 1024.0 * 1024.0;
 
 }  // namespace
@@ -41,6 +43,8 @@ std::optional<std::string> Watchdog::why_kill(pid_t worker, std::uint64_t blocks
     if (usage->memory_bytes > allowed.memory_bytes)
         return fmt::format("used more than {:.2g} GiB of memory",
                            static_cast<double>(allowed.memory_bytes) / bytes_per_gib);
+    if (usage->threads > most_threads)
+        return fmt::format("started more than {} threads and processes", most_threads);
     for (const auto& [since, limit] : {std::pair(cpu_at_block_, allowed.cpu_seconds),
                                        std::pair(cpu_at_start_, allowed.cpu_seconds_in_all)})
         if (usage->cpu_seconds - since > limit)

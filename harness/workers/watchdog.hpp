@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides when a worker is to be killed: when its case takes more time or memory than is allowed.
+// Decides when a worker is to be killed: when its case takes more time or memory than is allowed,
+// or so many threads and processes that a machine runs out of them.
 #pragma once
 
 #include <sys/types.h>

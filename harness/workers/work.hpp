@@ -43,7 +43,8 @@ struct Work {
     bool is_large = false;  ///< a case on a large problem, made of copies
 };
 
-/// A trial of shrinking has a tenth of the time limit: what it finds is confirmed with all of it.
+/// A trial has a tenth of the time limit: what it finds is confirmed with all of it. A drawn case
+/// that takes longer is put off, so that no other waits for it.
 enum class Patience { full, trial };
 
 struct Task {

@@ -105,6 +105,8 @@ void keep_modest() {
     // A crash is a result, and is repeated while it is shrunk: no core dumps.
     const rlimit none{.rlim_cur = 0, .rlim_max = 0};
     setrlimit(RLIMIT_CORE, &none);
+    // What a launcher starts and leaves stays below this process, which ends it.
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     // If memory runs out, a worker is killed, and neither the driver nor a neighbour.
     std::ofstream("/proc/self/oom_score_adj") << 1000;
 }

@@ -51,4 +51,18 @@ TEST_CASE("what a chunk begins with is missed among 4,096 steps") {
                           long_row(seed));
 }
 
+TEST_CASE("a block may wait for the one before where blocks are declared to begin in order") {
+    for (const char* property :
+         {"matches_reference", "within_rounding_bound", "repeatable", "stays_in_bounds"}) {
+        CAPTURE(property);
+        const Verdicts right = run_drawn("running_product.forward/right_look_back", property, 100);
+        CHECK(right.first_alarm == "");
+        CHECK(right[Verdict::passed] > 50);
+        const Verdicts undeclared =
+            run_drawn("running_product.forward/bug_order_not_declared", property, 100);
+        CHECK(undeclared.first_alarm.find("a thread spins for ever") != std::string::npos);
+        CHECK(undeclared.first_alarm.find("blocks_begin_in_order()") != std::string::npos);
+    }
+}
+
 }  // namespace gradverify

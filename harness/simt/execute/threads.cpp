@@ -374,12 +374,14 @@ void Executor::yield() {
         yields_without_progress_ = yields_alone_until_stuck + 1;
     }
     if (yields_without_progress_ > (others ? yields_until_stuck : yields_alone_until_stuck)) {
-        trap(cudaErrorLaunchTimeout,
-             {"a thread spins for ever",
-              state.is_cooperative || in_cluster
-                  ? ""
-                  : "; to wait for another block needs a cooperative launch"},
-             launch_.place);
+        trap(
+            cudaErrorLaunchTimeout,
+            {"a thread spins for ever",
+             state.is_cooperative || in_cluster
+                 ? ""
+                 : "; to wait for another block needs a cooperative launch, or, for one before it, "
+                   "that the kernel declares blocks_begin_in_order()"},
+            launch_.place);
     }
     if (others) give_way();
 }

@@ -19,6 +19,7 @@ std::string rewrite(std::string_view preprocessed,
     rewrite_shared_variables(stream);
     rewrite_own_names(stream);
     rewrite_left_locals(stream);
+    rewrite_volatile_spins(stream);
     rewrite_inline_ptx(stream);
     return stream.join();
 }

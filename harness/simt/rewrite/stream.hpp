@@ -75,6 +75,7 @@ void rewrite_launches(Stream& stream);
 void rewrite_shared_variables(Stream& stream);
 void rewrite_own_names(Stream& stream);
 void rewrite_left_locals(Stream& stream);
+void rewrite_volatile_spins(Stream& stream);
 void rewrite_inline_ptx(Stream& stream);
 
 }  // namespace gradverify::simt::rewrite

@@ -9,6 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "properties/tests/launches.cuh"
 #include "reference/conv.hpp"
 
@@ -105,7 +108,40 @@ void abort_later(const GradBias&) {
     timer_settime(timer, 0, &soon, nullptr);
 }
 
+/// It writes into the output when the call is over.
+void leave_thread(const GradBias& call) {
+    std::thread([db = call.db.as<float>()] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        volatile float* const later = db;
+        if (std::getenv("GRADVERIFY_NEVER_SET")) *later = 7.0f;
+    }).detach();
+}
+void leave_process(const GradBias&) {
+    if (fork() == 0) {
+        sleep(2);
+        _exit(0);
+    }
+}
+void lower_limit(const GradBias&) {
+    rlimit files{};
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = 40;
+    setrlimit(RLIMIT_NOFILE, &files);
+}
+
 // None of these may change a verdict, of this kernel or of others.
+void join_thread(const GradBias&) {
+    std::thread([] {}).join();
+}
+void keep_thread(const GradBias&) {
+    static const bool kept = [] {
+        std::thread([] {
+            for (;;) pause();
+        }).detach();
+        return true;
+    }();
+    if (!kept) std::abort();
+}
 void dally(const GradBias&) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }
 void forget_memory(const GradBias&) {
     char* volatile forgotten = new char[1000];
@@ -216,7 +252,12 @@ MISBEHAVING("exits_after_overrun", overrun_and_exit);
 MISBEHAVING("exits_after_ptx", use_ptx_and_exit);
 MISBEHAVING("forgets_memory", forget_memory);
 MISBEHAVING("frees_buffer", free_buffer);
+MISBEHAVING("joins_thread", join_thread);
+MISBEHAVING("keeps_thread", keep_thread).keeps_threads();
+MISBEHAVING("leaves_process", leave_process);
+MISBEHAVING("leaves_thread", leave_thread);
 MISBEHAVING("leaves_trap", leave_trap);
+MISBEHAVING("lowers_limit", lower_limit);
 MISBEHAVING("recurses_in_kernel", recurse_in_kernel);
 MISBEHAVING("recurses_on_host", recurse_on_host);
 MISBEHAVING("refuses", refuse_it);

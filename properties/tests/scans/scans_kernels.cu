@@ -140,7 +140,51 @@ __device__ void log_sum_exp_gradient(int row, long long length, const float* dy,
     }
 }
 
+// ---- a block for each chunk of all rows, which waits for the one before, as look-back scans do
+
+/// Places `flags` has: 0 until a chunk's last product stands in y.
+template <bool waits>
+__global__ void look_back(const float* x, float* y, int* flags, int rows, int length) {
+    const int chunks = (length + 3) / 4;
+    const int row = blockIdx.x / chunks, part = blockIdx.x % chunks;
+    x += row * length, y += row * length;
+    float before = 1.0f;
+    if (part > 0) {
+        volatile int* const flag = flags + blockIdx.x - 1;
+        while (waits && *flag == 0) continue;
+        __threadfence();
+        before = *const_cast<volatile float*>(y + 4 * part - 1);
+    }
+    for (int t = 4 * part; t < length && t < 4 * part + 4; ++t) y[t] = before *= x[t];
+    __threadfence();
+    atomicExch(flags + blockIdx.x, 1);
+}
+template <bool waits>
+void launch_look_back(const Product& call) {
+    const int rows = int(call.tensor("x").size(0)), length = int(call.tensor("x").size(1));
+    const int blocks = rows * ((length + 3) / 4);
+    auto* const flags = static_cast<int*>(call.launch.workspace);
+    cudaMemsetAsync(flags, 0, blocks * sizeof(int), call.launch.stream);
+    look_back<waits><<<blocks, 1, 0, call.launch.stream>>>(
+        call.tensor("x").as<const float>(), call.tensor("y").as<float>(), flags, rows, length);
+}
+void flag_for_each_block(gradverify::KernelDeclaration& kernel) {
+    kernel.workspace([](const gradverify::Problem& problem) {
+        return problem.scalar("rows") * ((problem.scalar("length") + 3) / 4) *
+               std::int64_t{sizeof(int)};
+    });
+}
+
 }  // namespace
+
+GRADVERIFY_KERNEL(Product, "right_look_back", launch_look_back<true>)
+    .with(flag_for_each_block)
+    .blocks_begin_in_order();
+GRADVERIFY_KERNEL(Product, "bug_order_not_declared", launch_look_back<true>)
+    .with(flag_for_each_block);
+GRADVERIFY_KERNEL(Product, "bug_does_not_wait", launch_look_back<false>)
+    .with(flag_for_each_block)
+    .blocks_begin_in_order();
 
 #define ALL_WAYS(CALL, FUNCTION, ...)                                            \
     GRADVERIFY_KERNEL(CALL, "right_serial",                                      \

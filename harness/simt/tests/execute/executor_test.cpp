@@ -132,6 +132,10 @@ TEST_CASE("a spinning thread gives way where it did, whatever ran before") {
     }
 }
 
+TEST_CASE("a thread that spins over volatile memory gives way") {
+    simt_test::in_every_order([] { CHECK(run("waits_for_stores", 6)[0] == 1.0f); });
+}
+
 TEST_CASE("a thread keeps all its values while others run") {
     // i: the sums of i + k/2 + i(k+1), for k = 0, 1, 2 and for all k, and what the rounds add.
     simt_test::in_every_order([] {

@@ -113,6 +113,30 @@ LAUNCHER(spins_of_a_thread) {
     count_spins<<<1, 2>>>(call.data, flag);
 }
 
+// Waits without atomics, of all spellings.
+__device__ int look_again(const int* at) { return *reinterpret_cast<const volatile int*>(at); }
+__global__ void wait_for_stores(float* data, int* flags) {
+    volatile int* flag = flags;
+    if (threadIdx.x > 0) {
+        flag[threadIdx.x] = 1;
+        return;
+    }
+    while (flag[1] == 0);
+    while (look_again(flags + 2) == 0) continue;
+    int seen;
+    do {
+        seen = *(volatile int*)(flags + 3);
+    } while (seen == 0);
+    for (;;)
+        if (flag[4] != 0) break;
+    data[0] = 1;
+}
+LAUNCHER(waits_for_stores) {
+    int* flags = reinterpret_cast<int*>(call.data + 1);
+    for (int i = 0; i < 5; ++i) flags[i] = 0;
+    wait_for_stores<<<1, 5>>>(call.data, flags);
+}
+
 KERNEL(one_atomic_a_thread, 1, call.count) { atomicAdd(data, 1.0f); }
 
 // More live values than there are registers, and of types that want aligned stacks.

@@ -379,3 +379,25 @@ TEST_CASE("where a function of type auto returns the address of its variable, it
     stays("int* f()", "int x;", "view(&x)");
     stays("auto f() -> int*", "int x;", "view(&x)");
 }
+
+TEST_CASE("a loop over volatile memory gives way in its condition, and no other loop does") {
+    const std::string way = unit + "yield_point(), ";
+    const auto checks = [&](const std::string& before, const std::string& condition,
+                            const std::string& after, const std::string& declared = "") {
+        CAPTURE(before + condition + after);
+        CHECK(rewrite(declared + before + condition + after) ==
+              declared + before + way + (condition == ";" ? "true;" : condition) + after);
+    };
+    checks("while (", "*(volatile int*)p != 1", ");");
+    checks("do { seen = *(volatile int*)p; } while (", "seen != 1", ");");
+    checks("for (int i = 0;", " i < n; ++i) use(flag[i]", ");", "volatile int* flag; ");
+    checks("for (;", ";", ") { if (turn == me) break; }", "__shared_ volatile T turn; ");
+    checks("while (", "s->ready == 0", ") {}", "struct S { int volatile ready; }; ");
+    checks("while (", "look(p) != 1", ") {}",
+           "int look(const int* p) { return *(const volatile int*)p; } ");
+    for (const char* other :
+         {"while (x[i] != 1) ++i;", "void f(volatile int* p) {} while (q) {}",
+          "while (n) asm volatile(\"\");", "volatile int v; for (int x : v) {}",
+          "volatile int v; while (int left = v) {}", "(volatile int)n; while (int(q)) {}"})
+        CHECK(rewrite(other).find("yield_point") == std::string::npos);
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/devices/leftovers.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <thread>
+
+namespace gradverify {
+
+namespace {
+
+// A thread that was joined is counted for a moment yet.
+constexpr std::chrono::milliseconds longest_end{50};
+// The files that calls of one kernel may leave open, each of them one.
+constexpr int most_files = 8;
+
+struct NamedLimit {
+    int limit;
+    const char* name;
+};
+constexpr NamedLimit limits[] = {
+    {RLIMIT_AS, "address space"},
+    {RLIMIT_CPU, "processor time"},
+    {RLIMIT_DATA, "data"},
+    {RLIMIT_FSIZE, "a file's size"},
+    {RLIMIT_MEMLOCK, "locked memory"},
+    {RLIMIT_NOFILE, "open files"},
+    {RLIMIT_NPROC, "processes"},
+    {RLIMIT_STACK, "the stack"},
+};
+using Limits = std::array<rlimit, std::size(limits)>;
+
+Limits limits_now() {
+    Limits now{};
+    for (std::size_t i = 0; i < now.size(); ++i) getrlimit(limits[i].limit, &now[i]);
+    return now;
+}
+/// As they were when the first launcher was called.
+const Limits& first_limits() {
+    static const Limits first = limits_now();
+    return first;
+}
+
+int threads() {
+    struct stat folder{};
+    // A folder has a link for each folder in it, and two more.
+    return stat("/proc/self/task", &folder) == 0 ? static_cast<int>(folder.st_nlink) - 2 : 1;
+}
+
+bool has_children() {
+    siginfo_t info{};
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/// The number that the next file gets that is opened.
+int next_file() {
+    const int next = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (next >= 0) close(next);
+    return next;
+}
+
+void end_children() {
+    std::error_code none;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", none)) {
+        std::ifstream children(task.path() / "children");
+        for (pid_t child = 0; children >> child;) kill(child, SIGKILL);
+    }
+    while (waitpid(-1, nullptr, WNOHANG) > 0) continue;
+}
+
+std::string changed_limit() {
+    const Limits now = limits_now();
+    for (std::size_t i = 0; i < now.size(); ++i) {
+        const rlimit& before = first_limits()[i];
+        if (now[i].rlim_cur == before.rlim_cur && now[i].rlim_max == before.rlim_max) continue;
+        setrlimit(limits[i].limit, &before);
+        return fmt::format("changes the process's limit of {}", limits[i].name);
+    }
+    return {};
+}
+
+}  // namespace
+
+Leftovers::Leftovers(bool counts_threads)
+    : counts_threads_(counts_threads),
+      had_children_(has_children()),
+      threads_(threads()),
+      next_file_(next_file()) {
+    first_limits();
+}
+
+std::string Leftovers::found(const void* launcher) const {
+    if (!had_children_ && has_children()) {
+        end_children();
+        return "leaves another process running, or does not wait for its end";
+    }
+    if (std::string changed = changed_limit(); !changed.empty()) return changed;
+    if (!counts_threads_) return {};
+    const auto until = std::chrono::steady_clock::now() + longest_end;
+    int more = threads() - threads_;
+    for (; more > 0 && std::chrono::steady_clock::now() < until; more = threads() - threads_)
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+    if (more > 0)
+        return fmt::format("leaves {} running, and does not declare keeps_threads()",
+                           more == 1 ? "a host thread" : fmt::format("{} host threads", more));
+    if (next_file() > next_file_) {
+        static std::map<const void*, int> opened;
+        if (++opened[launcher] > most_files)
+            return fmt::format("leaves a file open, as {} of its calls before did", most_files);
+    }
+    return {};
+}
+
+}  // namespace gradverify

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what a launcher has left behind in its process that may harm the calls after it: host
+// threads, other processes, open files, changed limits.
+#pragma once
+
+#include <string>
+
+namespace gradverify {
+
+/// What a process has when this is made.
+class Leftovers {
+  public:
+    /// `counts_threads`: what is called has none of its own that stay, as a GPU's runtime has.
+    explicit Leftovers(bool counts_threads);
+
+    /// What there is beyond that, as a clause: `leaves a host thread running`; empty without
+    /// anything. A file or two are a log's or a cache's: only those count that `launcher` opens
+    /// again and again. Threads that are about to end are waited for; other processes are ended,
+    /// and limits restored.
+    std::string found(const void* launcher) const;
+
+  private:
+    bool counts_threads_, had_children_;
+    int threads_, next_file_;
+};
+
+}  // namespace gradverify

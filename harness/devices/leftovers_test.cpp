@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/devices/leftovers.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+#include <vector>
+
+using namespace gradverify;
+
+TEST_CASE("threads that go on are left, and those that end are not") {
+    const Leftovers before(true), of_gpu(false);
+    std::atomic<bool> goes_on = true;
+    std::vector<std::thread> left;
+    for (const char* what : {"a host thread", "2 host threads"}) {
+        left.emplace_back([&] {
+            while (goes_on) std::this_thread::yield();
+        });
+        CHECK(before.found(nullptr) ==
+              "leaves " + std::string(what) + " running, and does not declare keeps_threads()");
+        CHECK(of_gpu.found(nullptr) == "");
+    }
+    goes_on = false;
+    CHECK(before.found(nullptr) == "");
+    for (std::thread& thread : left) thread.join();
+    CHECK(before.found(nullptr) == "");
+}
+
+TEST_CASE("another process is left whether it runs or only waits to be reaped, and is ended") {
+    for (const bool runs : {true, false}) {
+        const Leftovers before(false);
+        const pid_t child = fork();
+        if (child == 0) {
+            while (runs) pause();
+            _exit(0);
+        }
+        CHECK(before.found(nullptr) ==
+              "leaves another process running, or does not wait for its end");
+        waitpid(child, nullptr, 0);
+        CHECK(kill(child, 0) == -1);
+        CHECK(before.found(nullptr) == "");
+    }
+    const Leftovers before(false);
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    waitpid(child, nullptr, 0);
+    CHECK(before.found(nullptr) == "");
+}
+
+TEST_CASE("a limit that was changed is told and restored") {
+    const Leftovers before(false);
+    rlimit usual{};
+    getrlimit(RLIMIT_STACK, &usual);
+    rlimit lower = usual;
+    lower.rlim_cur = 1 << 20;
+    setrlimit(RLIMIT_STACK, &lower);
+    CHECK(before.found(nullptr) == "changes the process's limit of the stack");
+    getrlimit(RLIMIT_STACK, &lower);
+    CHECK(lower.rlim_cur == usual.rlim_cur);
+    CHECK(before.found(nullptr) == "");
+}
+
+TEST_CASE("one file is a log's, and one for each of a launcher's calls is a leak") {
+    std::vector<int> files;
+    const int launcher = 0, another = 0;
+    for (int call = 0; call < 9; ++call) {
+        const Leftovers before(true);
+        files.push_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
+        CHECK(before.found(&launcher) ==
+              (call < 8 ? "" : "leaves a file open, as 8 of its calls before did"));
+        CHECK(Leftovers(true).found(&launcher) == "");
+    }
+    const Leftovers before(true);
+    files.push_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    CHECK(before.found(&another) == "");
+    for (const int file : files) close(file);
+}
