@@ -96,6 +96,29 @@ TEST_CASE(
             .verdict == Verdict::failed);
 }
 
+TEST_CASE("where buffers may lie elsewhere, a third call shows whether their place decides") {
+    constexpr double ulp = 0x1p-23;
+    const double right = static_cast<double>(1.1f * 1.1f);
+    // Four elements have room at the end, where scripts look at the one behind their three.
+    const KernelDeclaration of_vectors = KernelDeclaration().aligned_to(16);
+    const auto by_call = [&](double in_second, double in_third) {
+        return [=](const ScriptedElement& element) {
+            if (element.index > 0) return element.product();
+            const double ulps[] = {0.0, in_second, in_third};
+            return right + ulps[element.call] * ulp;
+        };
+    };
+    const std::string rounded = with_first(1.1);
+    const auto said_of = [&](double in_second, double in_third, bool is_exact = false) {
+        return said(outcome_of(of_vectors, by_call(in_second, in_third), rounded, is_exact));
+    };
+    CHECK(said_of(1.0, 0.0) == "passed: ");
+    CHECK(said_of(1.0, 1.0).starts_with("failed: " + memory));
+    CHECK(said_of(32.0, 0.0).starts_with("failed: an output depends on where the buffers lie"));
+    CHECK(said_of(1.0, 0.0, true).starts_with("failed: an output depends on where"));
+    CHECK(said(outcome_of(same_bits, by_call(1.0, 0.0), rounded)).starts_with("failed: " + memory));
+}
+
 TEST_CASE("a result too large for its type may be anything, but NaN in one call alone in 8 bits") {
     const std::string large = with_first(1e30);
     CHECK(outcome_of(same_bits, first_element(NAN, NAN), large).verdict == Verdict::passed);

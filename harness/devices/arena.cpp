@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t guard_bytes_minimum = 512;
 constexpr std::size_t guard_bytes_maximum = std::size_t{16} * 1024;
 
-// Addresses and sizes of regions are multiples of it, as cudaMalloc's addresses are.
-constexpr std::size_t base_alignment = 256;
+// Sizes of regions are multiples of it, too.
+constexpr std::size_t base_alignment = base_alignment_of_devices;
 
 // Holds pairs of guards of every type.
 constexpr std::size_t pairs_bytes = 16;

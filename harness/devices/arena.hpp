@@ -25,6 +25,9 @@
 
 namespace gradverify {
 
+/// Addresses of regions are multiples of it, as cudaMalloc's are.
+inline constexpr std::int64_t base_alignment_of_devices = 256;
+
 /// `unwanted`: an output that is not asked for; poisoned like an output, watched like an input.
 enum class BufferRole { input, output, workspace, unwanted };
 
