@@ -19,7 +19,7 @@ LINES = (
     ("harness without simt", "harness/", "harness/simt/", 49_900),
     ("simt", "harness/simt/", None, 40_300),
     ("kernels without fast", "kernels/", "kernels/fast/", 8_700),
-    ("everything", "", None, 151_600),
+    ("everything", "", None, 151_700),
 )
 # What the first verdict's build costs, in probes. A change that makes it a tenth dearer says so here.
 FIRST_VERDICT_PROBES = 380
