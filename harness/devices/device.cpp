@@ -82,8 +82,9 @@ void call_guarded(RunStatus& status, const KernelDeclaration& kernel, const Pass
 }  // namespace
 
 void RunStatus::call(const KernelDeclaration& kernel, const PassCall& call) {
-    // A GPU's runtime keeps threads and files of its own.
-    const Leftovers before(kernel.device != "cuda" && !kernel.keeps_host_threads);
+    const Leftovers before(kernel.device == "cuda"     ? Leftovers::Kept::threads_and_files
+                           : kernel.keeps_host_threads ? Leftovers::Kept::threads
+                                                       : Leftovers::Kept::nothing);
     call_guarded(*this, kernel, call);
     const std::string left = before.found(&kernel);
     if (left.empty()) return;

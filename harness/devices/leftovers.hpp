@@ -10,8 +10,9 @@ namespace gradverify {
 /// What a process has when this is made.
 class Leftovers {
   public:
-    /// `counts_threads`: what is called has none of its own that stay, as a GPU's runtime has.
-    explicit Leftovers(bool counts_threads);
+    /// What is called may keep threads, or threads and files, as a GPU's runtime does.
+    enum class Kept { nothing, threads, threads_and_files };
+    explicit Leftovers(Kept kept);
 
     /// What there is beyond that, as a clause: `leaves a host thread running`; empty without
     /// anything. A file or two are a log's or a cache's: only those count that `launcher` opens
@@ -20,7 +21,8 @@ class Leftovers {
     std::string found(const void* launcher) const;
 
   private:
-    bool counts_threads_, had_children_;
+    Kept kept_;
+    bool had_children_;
     int threads_, next_file_;
 };
 

@@ -14,8 +14,11 @@
 
 using namespace gradverify;
 
+constexpr auto keeps_nothing = Leftovers::Kept::nothing,
+               keeps_all = Leftovers::Kept::threads_and_files;
+
 TEST_CASE("threads that go on are left, and those that end are not") {
-    const Leftovers before(true), of_gpu(false);
+    const Leftovers before(keeps_nothing), of_pool(Leftovers::Kept::threads);
     std::atomic<bool> goes_on = true;
     std::vector<std::thread> left;
     for (const char* what : {"a host thread", "2 host threads"}) {
@@ -24,7 +27,7 @@ TEST_CASE("threads that go on are left, and those that end are not") {
         });
         CHECK(before.found(nullptr) ==
               "leaves " + std::string(what) + " running, and does not declare keeps_threads()");
-        CHECK(of_gpu.found(nullptr) == "");
+        CHECK(of_pool.found(nullptr) == "");
     }
     goes_on = false;
     CHECK(before.found(nullptr) == "");
@@ -34,7 +37,7 @@ TEST_CASE("threads that go on are left, and those that end are not") {
 
 TEST_CASE("another process is left whether it runs or only waits to be reaped, and is ended") {
     for (const bool runs : {true, false}) {
-        const Leftovers before(false);
+        const Leftovers before(keeps_all);
         const pid_t child = fork();
         if (child == 0) {
             while (runs) pause();
@@ -46,7 +49,7 @@ TEST_CASE("another process is left whether it runs or only waits to be reaped, a
         CHECK(kill(child, 0) == -1);
         CHECK(before.found(nullptr) == "");
     }
-    const Leftovers before(false);
+    const Leftovers before(keeps_all);
     const pid_t child = fork();
     if (child == 0) _exit(0);
     waitpid(child, nullptr, 0);
@@ -54,7 +57,7 @@ TEST_CASE("another process is left whether it runs or only waits to be reaped, a
 }
 
 TEST_CASE("a limit that was changed is told and restored") {
-    const Leftovers before(false);
+    const Leftovers before(keeps_all);
     rlimit usual{};
     getrlimit(RLIMIT_STACK, &usual);
     rlimit lower = usual;
@@ -70,13 +73,13 @@ TEST_CASE("one file is a log's, and one for each of a launcher's calls is a leak
     std::vector<int> files;
     const int launcher = 0, another = 0;
     for (int call = 0; call < 9; ++call) {
-        const Leftovers before(true);
+        const Leftovers before(keeps_nothing);
         files.push_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
         CHECK(before.found(&launcher) ==
               (call < 8 ? "" : "leaves a file open, as 8 of its calls before did"));
-        CHECK(Leftovers(true).found(&launcher) == "");
+        CHECK(Leftovers(keeps_nothing).found(&launcher) == "");
     }
-    const Leftovers before(true);
+    const Leftovers before(keeps_nothing);
     files.push_back(open("/dev/null", O_RDONLY | O_CLOEXEC));
     CHECK(before.found(&another) == "");
     for (const int file : files) close(file);

@@ -49,7 +49,7 @@ class Check {
   private:
     /// What goes on while a failure is shrunk.
     void serve() {
-        rows_.submit_some();
+        rows_.submit_some(/*is_idle=*/false);
         while (const auto answer = pool_.wait(0.0)) rows_.take(*answer);
         tell();
     }

@@ -108,9 +108,9 @@ std::int64_t Rows::cases_of(const Serving& serving) const {
 }
 
 bool Rows::has_more(const Serving& serving) const {
-    return serving.open &&
-           (!serving.known.empty() || serving.walk || serving.next_index < serving.cases ||
-            !serving.dear.empty() || !serving.put_off.empty());
+    return !serving.put_off.empty() ||
+           (serving.open && (!serving.known.empty() || serving.walk ||
+                             serving.next_index < serving.cases || !serving.dear.empty()));
 }
 
 /// The cases below which it is thin; 0 where it is due none.
@@ -151,13 +151,14 @@ void Rows::end_dues() {
         if (rows_[i].usual >= options_.at_least) turns_.has_its_due(i);
 }
 
-bool Rows::submit_some() {
+bool Rows::submit_some(bool is_idle) {
     if (options_.seconds && are_first_due_ && time_.seconds_left() < *options_.seconds / 4.0)
         end_dues();
     if (rows_left_ != pool_.rows_left()) {
         rows_left_ = pool_.rows_left();
         for (std::size_t i = 0; i < rows_.size(); ++i) set_kind(i);
     }
+    if (is_time_for_put_off()) submit_put_off();
     for (;;) {
         const Room room{pool_.has_room(), pool_.has_room_for_left(),
                         pool_.has_room() && may_run_one()};
@@ -165,51 +166,59 @@ bool Rows::submit_some() {
         if (!which) break;
         submit(*which, rows_[*which]);
     }
-    if (is_time_for_put_off()) submit_put_off();
+    if (is_idle && pool_.in_flight() == 0) submit_put_off();
     return pool_.in_flight() > 0 ||
            std::ranges::any_of(rows_, [&](const Serving& row) { return takes_more(row); });
 }
 
-/// Behind all other cases, or while there is time to wait for one that has no end.
+/// While there is time to wait for one that has no end.
 bool Rows::is_time_for_put_off() const {
-    return pool_.has_room() &&
-           (pool_.in_flight() == 0 ||
-            (options_.seconds &&
-             time_.seconds_left() < std::min(put_off_seconds, *options_.seconds / 4.0)));
+    return options_.seconds && pool_.has_room() &&
+           time_.seconds_left() < std::min(put_off_seconds, *options_.seconds / 4.0);
 }
 
 /// One of each kernel at a time: where it has no end, the others' trials have told the same.
 void Rows::submit_put_off() {
-    for (std::size_t which = 0; which < rows_.size(); ++which) {
+    for (std::size_t which = 0; which < rows_.size() && pool_.has_room(); ++which) {
         Serving& serving = rows_[which];
         const Row& row = serving.result.row;
         if (serving.put_off.empty() || !waited_for_.insert({row.kernel, row.device}).second)
             continue;
         PutOff next = std::move(serving.put_off.front());
         serving.put_off.pop_front();
-        submit(which, next.index, work_of(std::move(next.drawn)), 0, Patience::full);
-        if (!pool_.has_room()) return;
+        submit(which, next.index, work_of(std::move(next.drawn)), next.redraws, Patience::full);
     }
 }
 
-void Rows::put_off(Serving& serving, std::int64_t index, const WorkerPool::Answer& answer) {
+/// All of a kernel's at once: trials have more time since one of its cases has ended.
+void Rows::submit_put_off_of(const Row& row) {
+    for (std::size_t which = 0; which < rows_.size(); ++which) {
+        Serving& serving = rows_[which];
+        const Row& other = serving.result.row;
+        if (other.kernel == row.kernel && other.device == row.device)
+            for (PutOff& one : std::exchange(serving.put_off, {}))
+                submit(which, one.index, work_of(std::move(one.drawn)), one.redraws);
+    }
+}
+
+/// A kernel that has no end in all the time that a case has is not waited for again.
+void Rows::put_off(Serving& serving, PutOff one) {
     const Row& row = serving.result.row;
-    if (hanging_.contains({row.kernel, row.device}))
-        settle(serving, index, *answer.drawn, answer.outcome);
+    if (one.outcome.verdict == Verdict::failed && hanging_.contains({row.kernel, row.device}))
+        settle(serving, one.index, one.drawn, one.outcome);
     else if (serving.stops.empty())
-        serving.put_off.push_back({index, *answer.drawn, answer.outcome});
+        serving.put_off.push_back(std::move(one));
 }
 
 /// A case that was waited for has come to an end, or to none: then so have its kernel's others.
 void Rows::end_wait(const Row& row, const Outcome& outcome) {
-    waited_for_.erase({row.kernel, row.device});
-    if (outcome.verdict != Verdict::failed || outcome.discovery != Discovery::overstepped) return;
+    if (outcome.verdict != Verdict::failed || outcome.discovery != Discovery::overstepped)
+        return submit_put_off_of(row);
     hanging_.insert({row.kernel, row.device});
     for (Serving& serving : rows_) {
         const Row& other = serving.result.row;
         if (other.kernel != row.kernel || other.device != row.device) continue;
-        for (const PutOff& one : std::exchange(serving.put_off, {}))
-            settle(serving, one.index, one.drawn, one.outcome);
+        for (PutOff& one : std::exchange(serving.put_off, {})) put_off(serving, std::move(one));
     }
 }
 
@@ -235,6 +244,8 @@ void Rows::come_back(std::int64_t ticket) {
     --rows_[given.row].in_flight;
     if (rows_[given.row].runs_alone) --alone_in_flight_;
     backlog_seconds_ -= given.expected_seconds;
+    const Row& row = rows_[given.row].result.row;
+    if (given.was_put_off) waited_for_.erase({row.kernel, row.device});
 }
 
 void Rows::submit(std::size_t which, Serving& serving) {
@@ -380,11 +391,12 @@ void Rows::take(const WorkerPool::Answer& answer) {
     Serving& serving = rows_[row];
     come_back(answer.ticket);
     turns_.ended(row, answer.outcome.seconds_total);
-    if (answer.is_put_off) return put_off(serving, index, answer);
+    if (answer.is_put_off) return put_off(serving, {index, redraws, *answer.drawn, answer.outcome});
     const Operator& op = *serving.result.row.kernel->op;
     if (index >= 0 && is_worth_redrawing(drawn, op, answer.outcome, redraws) &&
         serving.stops.empty() && !time_.is_up())
-        return submit(row, index, work_of(redrawn(drawn)), redraws + 1);
+        return submit(row, index, work_of(redrawn(drawn)), redraws + 1,
+                      was_put_off ? Patience::full : Patience::trial);
     settle(serving, index, drawn, answer.outcome);
     if (was_put_off) end_wait(serving.result.row, answer.outcome);
     if (!serving.stops.empty()) withdraw_behind(row, serving.stops.begin()->first);

@@ -29,6 +29,7 @@ struct Stop {
 /// A case that took longer than a trial may, and what it came to there.
 struct PutOff {
     std::int64_t index = 0;
+    int redraws = 0;
     Case drawn;
     Outcome outcome;
 };
@@ -80,8 +81,9 @@ class Rows {
     bool any_stopped() const { return any_stopped_; }
     SignOfLife sign() const;
 
-    /// Fills the pipes; false when nothing runs and nothing is to be submitted.
-    bool submit_some();
+    /// Fills the pipes; false when nothing runs and nothing is to be submitted. `is_idle`: nothing
+    /// else is going on, so a case that was put off keeps nobody waiting.
+    bool submit_some(bool is_idle = true);
     void take(const WorkerPool::Answer& answer);
     /// Whether it takes a case now.
     bool takes_more(const Serving& serving) const;
@@ -121,7 +123,8 @@ class Rows {
                 Patience patience = Patience::trial);
     void submit_put_off();
     bool is_time_for_put_off() const;
-    void put_off(Serving& serving, std::int64_t index, const WorkerPool::Answer& answer);
+    void submit_put_off_of(const Row& row);
+    void put_off(Serving& serving, PutOff one);
     void end_wait(const Row& row, const Outcome& outcome);
     bool is_too_dear(Serving& serving, double share) const;
     void end_dues();

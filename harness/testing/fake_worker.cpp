@@ -200,6 +200,7 @@ Outcome obey(std::string_view text) {
     if (word == "damage") return damage();
     if (word == "taint") is_tainted = true;
     if (word == "fail_if_tainted" && is_tainted) return Outcome::failed("taint");
+    if (word == "fail_behind_any" && cases_before > 1) return Outcome::failed("stale");
     if (word == "fail_at_its_third" && ++counted == 3) return Outcome::failed("third");
     if (word == "fail_by_chance" && cases_before == 3) return Outcome::failed("chance");
     write_finding(word);

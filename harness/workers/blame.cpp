@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "harness/base/interrupt.hpp"
 #include "harness/workers/pool.hpp"
 
 namespace gradverify {
@@ -17,8 +18,8 @@ namespace {
 constexpr std::chrono::seconds search_time{60};
 // The kernels that an owner had in hand are left out soon, so that a search for another is shorter.
 constexpr std::chrono::seconds search_time_of_owner{10};
-// A failure that comes neither alone nor behind another kernel is by chance: it gets so many more.
-constexpr int chances = 10;
+// A failure that comes neither alone nor behind another kernel is by chance: it gets so many.
+constexpr int most_chances = 11;
 
 /// Whether the case's kernel declares no block sizes, so that Launch::block_size is 0.
 bool has_no_block_size(const Work& work) {
@@ -96,9 +97,10 @@ Outcome WorkerPool::judge(const WorkerHistory& history, const Task& task, const 
     return unexplained(history, task.work, end);
 }
 
-Outcome WorkerPool::judge(const WorkerHistory& before, const Task& task, const Outcome& failed) {
+Outcome WorkerPool::judge(const WorkerHistory& before, const Task& task,
+                          const Outcome& failed) try {
     using Clock = std::chrono::steady_clock;
-    const auto until = Clock::now() + search_time;
+    const auto until = Clock::now() + search_time_of_owner;
     const Kernel* const kernel = task.work.kernel;
     std::vector<Work> own;
     std::vector<Task> others;
@@ -115,15 +117,27 @@ Outcome WorkerPool::judge(const WorkerHistory& before, const Task& task, const O
         alone_it = again.outcome;
         return false;
     };
-    if (fails({}) || (!own.empty() && fails(own))) {
+    const auto is_its_own = [&] {
         fail_alone_.insert(kernel);
         return failed;
-    }
+    };
+    if (fails({}) || (!own.empty() && fails(own))) return is_its_own();
     for (const Task& suspect : others) {
         if (Clock::now() > until) break;
         if (!fails({suspect.work})) continue;
+        // One that reads what any kernel leaves fails behind a third one as well, or by chance.
+        const auto third = std::ranges::find_if(
+            others, [&](const Task& other) { return other.work.kernel != suspect.work.kernel; });
+        if ((third != others.end() && fails({third->work})) || !fails({suspect.work}))
+            return is_its_own();
+        const std::string behind =
+            suspect.work.drawn ? suspect.work.drawn->print() : suspect.work.property;
+        if (third == others.end())
+            return Outcome::errored(fmt::format(
+                "fails behind {} alone, so one of the two is wrong: {}", behind, failed.message));
         Outcome culprit = Outcome::failed(
-            fmt::format("what it leaves in its process makes {} fail there: {}",
+            fmt::format("what it leaves in its process makes {} fail there, which does not alone "
+                        "nor behind another kernel: {}",
                         kernel ? kernel->name : task.work.property, failed.message));
         culprit.discovery = Discovery::damaged;
         if (suspect.ticket >= 0)
@@ -133,12 +147,15 @@ Outcome WorkerPool::judge(const WorkerHistory& before, const Task& task, const O
                                 .late = true});
         return alone_it;
     }
-    for (int chance = 0; chance < chances; ++chance)
-        if (fails({})) return failed;
+    int chance = 1;
+    for (; chance < most_chances && Clock::now() < until; ++chance)
+        if (fails({})) return is_its_own();
     return Outcome::errored(fmt::format(
         "failed once, and not again: not alone in {} runs, nor behind the cases of its own kernel, "
         "nor behind any of {} of other kernels; it said: {}",
-        chances + 1, others.size(), failed.message));
+        chance, others.size(), failed.message));
+} catch (const Interrupted&) {
+    return failed;  // as it was answered
 }
 
 Outcome WorkerPool::blame(const Task& task, WorkerEnd end) {

@@ -146,8 +146,22 @@ TEST_CASE("a kernel that another's leftovers make fail has not failed: the other
     for (const auto& [ticket, outcome] : outcomes)
         CHECK(said(outcome) ==
               (ticket == 101 ? "failed: what it leaves in its process makes toy.forward/right fail "
-                               "there: taint"
+                               "there, which does not alone nor behind another kernel: taint"
                              : "passed: "));
+}
+
+TEST_CASE("of two kernels nobody can tell which is wrong, with a third one it is told") {
+    const Kernel harmful{.name = "toy.forward/harmful"}, right{.name = "toy.forward/right"},
+        another{.name = "toy.forward/another"}, wrong{.name = "toy.forward/wrong"};
+    for (const auto& [ticket, outcome] :
+         in_one_worker({{&harmful, "taint"}, {&right, "pass"}, {&right, "fail_if_tainted"}}))
+        CHECK(said(outcome) ==
+              (ticket == 2 ? "errored: fails behind taint alone, so one of the two is wrong: taint"
+                           : "passed: "));
+    // It fails behind whatever case.
+    for (const auto& [ticket, outcome] : in_one_worker(
+             {{&another, "pass"}, {&right, "pass"}, {&wrong, "fail_behind_any"}, {&right, "pass"}}))
+        CHECK(said(outcome) == (ticket == 2 ? "failed: stale" : "passed: "));
 }
 
 TEST_CASE("a failure that needs the kernel's own cases before it is its own") {

@@ -325,7 +325,7 @@ void Crew::take(DeviceOwner::Death death) {
 WorkerAllowance Crew::allowance(const Worker& worker) const {
     WorkerAllowance allowed{options_.start_seconds, options_.start_seconds, options_.start_seconds};
     const Task& task = worker.running.front();
-    // A process that opens a GPU takes as long as a trial may, and is not put off for it.
+    // To open a GPU takes as long as a trial may.
     const bool opens = !worker.has_answered && task.ticket >= 0 && task.work.device == "cuda";
     if (worker.greeted && !task.work.is_probe())
         allowed = limits_.allowance(task.work, opens ? Patience::full : task.patience);

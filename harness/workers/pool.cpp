@@ -45,7 +45,10 @@ void WorkerPool::answer(const Task& task, Outcome outcome, bool is_put_off) {
 void WorkerPool::take(const Crew::Ended& ended) {
     const auto& fatal = ended.fatal;
     if (!fatal) return end_without_a_case(ended);
-    if (fatal->ticket >= 0 && fatal->patience == Patience::trial && ended.end.took_long()) {
+    // The first of a process that opens a GPU had all its time.
+    const bool opened = ended.history.empty() && fatal->work.device == "cuda";
+    if (fatal->ticket >= 0 && fatal->patience == Patience::trial && ended.end.took_long() &&
+        !opened) {
         Outcome outcome = charged(ended.end, fatal->work);
         outcome.seconds_total = limits_.allowance(fatal->work, Patience::trial).cpu_seconds;
         return answer(*fatal, std::move(outcome), true);

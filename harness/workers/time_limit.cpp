@@ -45,6 +45,8 @@ void TimeLimits::completed(const Work& work, const Outcome& outcome, bool is_fir
     History& history = histories_[kind_of(work)];
     const double seconds = outcome.seconds_cpu;
     history.slowest_seconds = std::max(history.slowest_seconds, seconds);
+    double& own = history.slowest_of[work.kernel];
+    own = std::max(own, seconds);
     if (is_first_of_process) return;
     double& share = history.largest_shares[work.kernel];
     share = std::max(share, seconds / parenthesis(work));
@@ -65,7 +67,12 @@ WorkerAllowance TimeLimits::allowance(const Work& work, Patience patience) const
 std::string TimeLimits::history(const Work& work) const {
     const auto found = histories_.find(kind_of(work));
     if (found == histories_.end()) return "no case of this run has ended";
-    return "the slowest case of this run took " + print_seconds(found->second.slowest_seconds);
+    const auto& slowest_of = found->second.slowest_of;
+    const auto own = work.kernel ? slowest_of.find(work.kernel) : slowest_of.end();
+    return own != slowest_of.end()
+               ? "the slowest case of its kernel took " + print_seconds(own->second)
+               : "the slowest case of this run took " +
+                     print_seconds(found->second.slowest_seconds);
 }
 
 }  // namespace gradverify

@@ -39,7 +39,7 @@ class TimeLimits {
     /// Leaves `memory_bytes` alone. A trial of shrinking gets no more time for all its blocks than
     /// for one: a candidate that takes long is no smaller problem.
     WorkerAllowance allowance(const Work& work, Patience patience) const;
-    /// `the slowest case of this run took 0.04 s`.
+    /// `the slowest case of its kernel took 0.04 s`.
     std::string history(const Work& work) const;
 
   private:
@@ -48,7 +48,7 @@ class TimeLimits {
 
     struct History {
         double slowest_seconds = 0.0;
-        std::map<const Kernel*, double> largest_shares;
+        std::map<const Kernel*, double> largest_shares, slowest_of;
     };
     using Kind = std::pair<std::string, bool>;  ///< the device, and whether it is large
     static Kind kind_of(const Work& work) { return {work.device, work.is_large}; }

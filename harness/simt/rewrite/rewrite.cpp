@@ -13,13 +13,13 @@ std::string rewrite(std::string_view preprocessed,
     const bool has_all_marks =
         preprocessed.find("#pragma gradverify no_marks") == std::string_view::npos;
     guard_host_code(marked, folders_without_marks, has_all_marks);
+    rewrite_volatile_spins(marked);
     const std::string guarded = marked.join();
     Stream stream(guarded);
     rewrite_launches(stream);
     rewrite_shared_variables(stream);
     rewrite_own_names(stream);
     rewrite_left_locals(stream);
-    rewrite_volatile_spins(stream);
     rewrite_inline_ptx(stream);
     return stream.join();
 }

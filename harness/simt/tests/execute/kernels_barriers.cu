@@ -113,6 +113,14 @@ LAUNCHER(spins_of_a_thread) {
     count_spins<<<1, 2>>>(call.data, flag);
 }
 
+// A loop that makes a constant, and mentions a name that is volatile elsewhere.
+constexpr int log2_of(int flag) {
+    int log = 0;
+    while (flag > 1) flag /= 2, ++log;
+    return log;
+}
+static_assert(log2_of(8) == 3);
+
 // Waits without atomics, of all spellings.
 __device__ int look_again(const int* at) { return *reinterpret_cast<const volatile int*>(at); }
 __global__ void wait_for_stores(float* data, int* flags) {
