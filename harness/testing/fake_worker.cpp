@@ -87,8 +87,10 @@ Outcome eat_memory() {
 
 /// So many that a driver ends it, and no more.
 Outcome start_threads() {
+    constexpr std::size_t count = 1200;
     std::vector<std::thread> started;
-    for (int i = 0; i < 1200; ++i) started.emplace_back([] { sleep_ms(3000); });
+    started.reserve(count);
+    while (started.size() < count) started.emplace_back([] { sleep_ms(3000); });
     for (std::thread& thread : started) thread.join();
     return Outcome::passed();
 }

@@ -25,6 +25,7 @@ constexpr double trial_share = 0.1;
 /// The kernel's own, or the median of all.
 double telling_share(const std::map<const Kernel*, double>& shares, const Kernel* kernel) {
     std::vector<double> sorted;
+    sorted.reserve(shares.size());
     for (const auto& [of, share] : shares) sorted.push_back(share);
     const auto middle = sorted.begin() + std::ssize(sorted) / 2;
     if (middle == sorted.end()) return 0.0;
