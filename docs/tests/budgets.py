@@ -66,6 +66,9 @@ def probe():
 
 def first_verdict(build):
     """Prints what the first verdict's build cost; yields what is wrong with it."""
+    if not (build / "probes").is_file():
+        print("budgets: no build of a second or more was measured there")
+        return
     probes = int((build / "probes").read_text(encoding="utf-8"))
     print(f"budgets: first verdict's build {probes} probes; {FIRST_VERDICT_PROBES} are expected")
     if probes > 1.1 * FIRST_VERDICT_PROBES:
