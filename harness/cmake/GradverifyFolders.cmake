@@ -23,8 +23,8 @@ function(gradverify_join target)
     set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${folder})
 endfunction()
 
-# gradverify_unit_tests(<executable>): it holds tests of single files, which take the harness and the
-# generators alone. Where another build has it, that one is run (GRADVERIFY_UNIT_TESTS_FROM).
+# gradverify_unit_tests(<executable>): it holds tests of single files, which take the harness alone.
+# Where another build has it, that one is run (GRADVERIFY_UNIT_TESTS_FROM).
 function(gradverify_unit_tests executable)
     if(GRADVERIFY_UNIT_TESTS_FROM)
         set_target_properties(${executable} PROPERTIES EXCLUDE_FROM_ALL ON
