@@ -21,7 +21,7 @@ LINES = (
     ("kernels without fast", "kernels/", "kernels/fast/", 8_700),
     ("everything", "", None, 151_800),
 )
-# What the first verdict's build costs, in probes (407 to 450, by the machine). A change that makes it a
+# What the first verdict's build costs, in probes: 407 measured, and a tenth. A change that makes it a
 # tenth dearer says so here.
 FIRST_VERDICT_PROBES = 450
 PROBE = """
