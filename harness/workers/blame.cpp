@@ -16,8 +16,9 @@ namespace {
 
 // The search for a culprit among the cases that a dead worker has answered ends after this.
 constexpr std::chrono::seconds search_time{60};
-// The kernels that an owner had in hand are left out soon, so that a search for another is shorter.
-constexpr std::chrono::seconds search_time_of_owner{10};
+// Shorter where the kernels that an owner had in hand are left out soon, and where nothing has
+// died.
+constexpr std::chrono::seconds short_search_time{10};
 // A failure that comes neither alone nor behind another kernel is by chance: it gets so many.
 constexpr int most_chances = 11;
 
@@ -100,7 +101,7 @@ Outcome WorkerPool::judge(const WorkerHistory& history, const Task& task, const 
 Outcome WorkerPool::judge(const WorkerHistory& before, const Task& task,
                           const Outcome& failed) try {
     using Clock = std::chrono::steady_clock;
-    const auto until = Clock::now() + search_time_of_owner;
+    const auto until = Clock::now() + short_search_time;
     const Kernel* const kernel = task.work.kernel;
     std::vector<Work> own;
     std::vector<Task> others;
@@ -213,7 +214,7 @@ void WorkerPool::end_without_a_case(const Crew::Ended& ended) {
     const auto& [end, history, fatal, had_several] = ended;
     // An owner that has lost its device has not been harmed.
     if (history.empty() || end.by_others() || (had_several && end.in_good_order()) ||
-        find_culprit(history, had_several ? search_time_of_owner : search_time) || had_several)
+        find_culprit(history, had_several ? short_search_time : search_time) || had_several)
         return;
     const Task last = history.in_order().back();
     if (last.ticket < 0) return;

@@ -32,6 +32,7 @@ std::map<std::int64_t, Outcome> in_one_worker(const std::vector<Told>& cases) {
     while (const auto answer = pool.wait(30.0))
         outcomes[answer->ticket + (answer->late ? 100 : 0)] = answer->outcome;
     while (const auto late = pool.wait(0.0)) outcomes[late->ticket + 100] = late->outcome;
+    CHECK(outcomes.size() >= cases.size());
     return outcomes;
 }
 
