@@ -8,7 +8,7 @@ namespace gradverify {
 Outcome free_of_races(CaseContext& context) {
     const CallResult result = context.caller.call_checked(context.inputs.of(context.pass()));
     if (!result.findings.empty()) return Outcome::failed(result.findings.front());
-    if (const auto failure = failed_call(result)) return *failure;
+    if (const auto failure = failed_or_unordered(result)) return *failure;
     return {.verdict = result.accesses_checked > 0 ? Verdict::passed : Verdict::vacuous};
 }
 

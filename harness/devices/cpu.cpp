@@ -158,7 +158,7 @@ class CpuDevice final : public Device {
         }
         // After an error, work that was never launched would be missing.
         if (status.ok())
-            status.error = simt::why_unordered(kernel.stream_use == StreamUse::given_only);
+            status.unordered = simt::why_unordered(kernel.stream_use == StreamUse::given_only);
         status.accesses_checked = simt::take_accesses_checked();
         for (simt::Finding& finding : simt::take_findings())
             status.findings.push_back(std::move(finding.text));

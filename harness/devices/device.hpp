@@ -22,6 +22,8 @@ namespace gradverify {
 /// The result of one call of a launcher.
 struct RunStatus {
     std::string error;  ///< empty: every launch succeeded and the device is idle again
+    /// Which work of the call no stream orders, where the device has run it in order all the same.
+    std::string unordered{};
     double seconds = 0.0;
     /// For the checked variant: a sentence for each finding, and the number of accesses checked.
     std::vector<std::string> findings;

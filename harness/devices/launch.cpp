@@ -216,6 +216,7 @@ class Rig {
         if (status.lost_before) return lost_before(call_, status);
         if (status.not_served) throw NotServed(status.error, status.is_refusal);
         CallResult result{.error = status.error,
+                          .unordered = std::move(status.unordered),
                           .seconds = status.seconds,
                           .findings = std::move(status.findings),
                           .accesses_checked = status.accesses_checked};

@@ -34,6 +34,7 @@ struct Call {
 struct CallResult {
     /// Why the launcher or a launch failed; then only the findings below hold. Empty for success.
     std::string error;
+    std::string unordered{};  ///< see RunStatus
     std::vector<Array<double>> outputs;
     std::vector<DType> output_types;
     /// The outputs' bits, for comparing two calls.

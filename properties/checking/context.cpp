@@ -17,6 +17,12 @@ std::optional<Outcome> failed_call(const CallResult& result) {
     return complaint.empty() ? std::nullopt : std::optional(Outcome::failed(complaint));
 }
 
+std::optional<Outcome> failed_or_unordered(const CallResult& result) {
+    const auto failure = failed_call(result);
+    if (failure || result.unordered.empty()) return failure;
+    return Outcome::failed(result.unordered);
+}
+
 /// No formula can promise more.
 static bool is_within_an_ulp(const WrongElement& element) {
     return is_floating(*element.dtype) && std::abs(element.got - element.want) <=

@@ -32,6 +32,8 @@ class CaseContext : public Subject {
 
 /// Failed where a launch failed, or wrote where it must not; else nothing.
 std::optional<Outcome> failed_call(const CallResult& result);
+/// The same, or failed where no stream orders the call's work, though its results may be right.
+std::optional<Outcome> failed_or_unordered(const CallResult& result);
 
 /// Compares each output of a call that its setting asks for.
 std::vector<Comparison> compare_outputs(const CallResult& result,

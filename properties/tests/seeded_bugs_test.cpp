@@ -129,6 +129,22 @@ TEST_CASE("a kernel that keeps to the default stream passes without a declaratio
     }
 }
 
+TEST_CASE("work that no stream orders is charged once, with what may be declared") {
+    for (const char* bug : {"conv.grad_bias/bug_first_stage_on_default_stream",
+                            "conv.grad_bias/bug_last_stage_on_default_stream",
+                            "conv.grad_bias/bug_left_on_own_stream"}) {
+        testing::check_all_agree(bug, "matches_reference", 40);
+        const auto verdicts = testing::run_drawn(bug, "repeatable", 40);
+        CAPTURE(verdicts.first_alarm);
+        CHECK(verdicts[Verdict::failed] > 20);
+    }
+    const std::string alarm =
+        testing::run_drawn("conv.grad_bias/bug_first_stage_on_default_stream", "repeatable", 40)
+            .first_alarm;
+    CAPTURE(alarm);
+    CHECK(alarm.find(".on_default_stream()") != std::string::npos);
+}
+
 TEST_CASE("stages on two streams race unless an event joins them") {
     const KernelSuite suite(Registry::instance());
     WorkerPool pool(one_suite_worker());

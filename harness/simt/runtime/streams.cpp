@@ -2,6 +2,7 @@
 #include "harness/simt/runtime/streams.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "harness/simt/runtime/mapping.hpp"
 #include "harness/simt/runtime/source_line.hpp"
@@ -263,8 +264,14 @@ std::string Streams::why_unordered(bool given_alone) {
         return print(*not_by_given) +
                ": neither the given nor the default stream orders it; join it to one by events, or "
                "wait for it";
+    const bool is_tensors_end = std::string_view(not_by_default->name.call) == "cudaFreeAsync";
+    const bool is_on_default = not_by_given->stream == default_stream;
     return print(*not_by_given) + ", but " + print(*not_by_default) +
-           ": nothing orders the two; put all work on one stream, or join it by events";
+           (is_tensors_end ? ", as at a tensor's end" : "") +
+           ": nothing orders the two; put all work on one stream, or join it by events" +
+           (is_on_default ? "; a launcher that is for callers on the default stream alone declares "
+                            ".on_default_stream()"
+                          : "");
 }
 
 }  // namespace gradverify::simt

@@ -172,4 +172,10 @@ LAUNCHER(scratch_waited_for) {
                     call.stream);
     cudaFreeAsync(scratch, call.stream);
 }
+LAUNCHER(default_then_freed) {
+    float* scratch = nullptr;
+    cudaMallocAsync(&scratch, call.count * sizeof(float), call.stream);
+    first_half<<<1, call.count>>>(scratch);
+    cudaFreeAsync(scratch, call.stream);
+}
 LAUNCHER(no_stream_destroyed) { cudaStreamDestroy(nullptr); }

@@ -54,6 +54,10 @@ TEST_CASE("work on the given and on the default stream that nothing orders is to
         {"kernels_streams.cu:15: launch of first_half on the default stream, but ",
          "kernels_streams.cu:18: launch of second_half on the given stream: "});
     CHECK(complaint("memset_then_given", given).starts_with("cudaMemset on the default"));
+    CHECK(contains(complaint("default_then_given", given), "declares .on_default_stream()"));
+    CHECK_FALSE(contains(complaint("own_blocking_then_given", given), ".on_default_stream()"));
+    CHECK(contains(complaint("default_then_freed", given),
+                   ", but cudaFreeAsync on the given stream, as at a tensor's end: "));
 }
 
 TEST_CASE("work on a stream of the launcher's own must be forked and joined, or waited for") {
