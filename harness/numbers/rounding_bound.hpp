@@ -51,6 +51,7 @@ struct Rounding {
     /// See autodiff/tape.hpp.
     double loss_of_formula = 0.0;
     double loss_of_inputs = 0.0;  ///< relative error of the differentiable inputs
+    double loss_of_saved = 0.0;   ///< and of outputs of the forward pass that a pass takes
     /// Whether at a kink the derivatives of both sides are right, and all between them.
     bool admits_all_slopes = true;
 

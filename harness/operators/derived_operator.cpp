@@ -135,12 +135,22 @@ struct Recording {
         detail::require_decided(op, decisions.made(), functions.branches_decide);
     }
 
-    std::vector<Tape::Seed> seeds(const Operator& op, Inputs<double> cotangents) const {
+    /// `saved`: the outputs that a kernel takes.
+    std::vector<Tape::Seed> seeds(const Operator& op, Inputs<double> cotangents,
+                                  const std::vector<std::string>& saved = {}) const {
+        std::vector<bool> is_saved;
+        for (const std::string& y : op.differentiable_outputs())
+            is_saved.push_back(std::ranges::count(saved, y) > 0);
+        const double of_saved = current_rounding.loss_of_saved;
+        const double loss = of_saved + current_rounding.loss_of_formula;
         std::vector<Tape::Seed> all;
-        detail::for_each_cotangent<Traced>(op, outputs,
-                                           [&](const Traced& y, std::size_t which, std::size_t j) {
-                                               all.push_back({y.node(), cotangents[which].data[j]});
-                                           });
+        detail::for_each_cotangent<Traced>(
+            op, outputs, [&](const Traced& y, std::size_t which, std::size_t j) {
+                const double dy = cotangents[which].data[j];
+                const double off = y.value().error() + loss * y.value().magnitude();
+                const bool is_off = is_saved[which] && of_saved > 0.0 && dy != 0.0;
+                all.push_back({y.node(), dy, is_off ? std::abs(dy) * off : 0.0});
+            });
         return all;
     }
 };
@@ -214,11 +224,12 @@ PassSpec DerivedPasses::gradient(std::string name, std::vector<std::string> inpu
                                                          parts_->op.inputs, "input")});
         else
             wanted.push_back({true, detail::position_of(output, parts_->op.outputs, "output")});
-    const auto run = [parts = parts_, wanted]<class T>(
+    const auto run = [parts = parts_, wanted, taken = pass.inputs]<class T>(
                          const Problem& problem, std::span<const Array<double>> given,
                          Outputs<T> results, auto sweep, Formula formula) {
         const auto take = [&](const Recording& recording) {
-            const auto gradients = (recording.tape.*sweep)(recording.seeds(parts->op, given));
+            const auto gradients =
+                (recording.tape.*sweep)(recording.seeds(parts->op, given, taken));
             for (std::size_t i = 0; i < wanted.size(); ++i)
                 if (wanted[i].is_output)
                     std::ranges::transform(recording.outputs[wanted[i].at].data,

@@ -43,7 +43,8 @@ OperatorDeclaration on_rows(Forward forward) {
         .input("x", {"n", "v"})
         .output("y", {"n", "v"})
         .forward(forward)
-        .gradient("backward", {"dy", "x"}, {"dx"});
+        .gradient("backward", {"dy", "x"}, {"dx"})
+        .gradient("from_saved", {"dy", "x", "y"}, {"dx"});
 }
 
 template <class Function>
@@ -105,6 +106,7 @@ Distance distance_of(const Subject& subject,
         for (double& dy : taken.front().data) dy = draw(-1.0, 1.0);
     const ScopedRounding rounding(Rounding::of(DType::f32));
     const auto own = bounded_outputs(subject.op, pass, problem, taken)[0];
+    current_rounding.loss_of_saved = traits_of(DType::f32).unit_roundoff;
     const auto any = bounded_outputs(subject.op, pass, problem, taken, Formula::any)[0];
     Distance distance;
     for (std::size_t row = 0; row < rows; ++row) {
@@ -229,6 +231,40 @@ const auto lerp_row = []<class T>(const std::vector<T>& x) {
     if (x.size() > 2) y[0] = (T(1.0) - x[2]) * x[0] + x[2] * x[1];
     return y;
 };
+
+/// In the first place what a pile of slabs of depth x hides, each with its share of one.
+template <class T>
+double share_of_slab(const std::vector<T>& x, std::size_t j) {
+    return static_cast<double>(j + 1) / static_cast<double>(x.size());
+}
+const auto slab_row = []<class T>(const std::vector<T>& x) {
+    std::vector<T> y(x.size(), T(0.0));
+    T left = 1.0;
+    for (std::size_t j = 0; j < x.size(); ++j) {
+        const T through = exp(-x[j]);
+        y[0] += left * (1.0 - through) * share_of_slab(x, j);
+        left = left * through;
+    }
+    return y;
+};
+/// Its gradient, where `behind(weights, j)` is what the slabs behind one hide.
+template <class Behind>
+auto slab_gradient(Behind behind) {
+    return [=](const Floats& dy, const Floats& x) {
+        Floats weights, ends;
+        float left = 1.0f;
+        for (std::size_t j = 0; j < x.size(); ++j) {
+            const auto share = static_cast<float>(share_of_slab(x, j));
+            const float through = std::exp(-x[j]);
+            weights.push_back(left * (1.0f - through) * share);
+            ends.push_back((left *= through) * share);
+        }
+        Floats dx;
+        for (std::size_t j = 0; j < x.size(); ++j)
+            dx.push_back(dy[0] * (ends[j] - behind(weights, j)));
+        return dx;
+    };
+}
 
 /// The gradient of a row's norm, by its mean and the reciprocal of its deviation.
 Floats norm_gradient(const Floats& dy, const Floats& x, float mean, float scale) {
@@ -556,6 +592,22 @@ void Formulas::add_others() {
         y[0] = x[0] + x[2] * (x[1] - x[0]);
         return y;
     });
+    const auto part = [](const Floats& weights, std::size_t begin, std::size_t end) {
+        float sum = 0.0f;
+        for (std::size_t j = begin; j < end; ++j) sum += weights[j];
+        return sum;
+    };
+    const auto from_behind = slab_gradient(
+        [=](const Floats& weights, std::size_t j) { return part(weights, j + 1, weights.size()); });
+    const auto less_so_far = slab_gradient([=](const Floats& weights, std::size_t j) {
+        return part(weights, 0, weights.size()) - part(weights, 0, j + 1);
+    });
+    at = by_row("slabs', from a saved y", "from_saved", slab_row, 0.0, 30.0);
+    add("left - (sum of what is behind)", right, from_behind);
+    add("left - (y - sum up to here)", imprecise, less_so_far);
+    at = by_row("slabs', from x alone", "backward", slab_row, 0.0, 30.0);
+    add("left - (sum of what is behind)", right, from_behind);
+    add("left - (total - sum up to here)", wrong, less_so_far);
 }
 
 }  // namespace

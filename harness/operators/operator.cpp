@@ -159,12 +159,17 @@ std::vector<Array<Bounded>> bounded_outputs(const Operator& op, const PassSpec& 
                                             Formula formula) {
     const bool by_any = formula == Formula::any && pass.any_formula_reference;
     auto inputs = as_bounded(taken);
-    if (const double loss = current_rounding.loss_of_inputs; loss > 0.0)
-        for (std::size_t i = 0; i < inputs.size(); ++i)
-            if (const TensorSpec* spec = op.find_tensor(pass.taken_by_reference()[i]);
-                !spec || spec->differentiable)
-                for (Bounded& element : inputs[i].data)
-                    element = element.off_by(loss * std::abs(element.value()));
+    const Rounding& rounding = current_rounding;
+    if (rounding.loss_of_inputs > 0.0 || rounding.loss_of_saved > 0.0)
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const std::string& name = pass.taken_by_reference()[i];
+            const TensorSpec* spec = op.find_tensor(name);
+            const double of_input = !spec || spec->differentiable ? rounding.loss_of_inputs : 0.0;
+            const double loss =
+                std::max(of_input, op.is_output(name) ? rounding.loss_of_saved : 0.0);
+            for (Bounded& element : inputs[i].data)
+                element = element.off_by(loss * std::abs(element.value()));
+        }
     return run<Bounded>(by_any ? pass.any_formula_reference : pass.bounded_reference, op, pass,
                         problem, inputs);
 }

@@ -72,6 +72,15 @@ Bounded saturated_in(DType dtype, const Bounded& element) {
     return Bounded::within(value, error + of_doubles * element.error());
 }
 
+/// Each bound as wide as the other one where that is wider.
+void widen(std::vector<Array<Bounded>>& outputs, const std::vector<Array<Bounded>>& others) {
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        for (std::size_t j = 0; j < outputs[i].data.size(); ++j) {
+            Bounded& here = outputs[i].data[j];
+            here = here.off_by(std::max(0.0, others[i].data[j].error() - here.error()));
+        }
+}
+
 double largest_error(const Array<Bounded>& output) {
     double largest = 0.0;
     for (const Bounded& element : output.data) largest = std::max(largest, element.error());
@@ -150,18 +159,41 @@ const PassSpec* Oracle::pass_of_any_formula() const {
     return pass.derived && pass.derived->outputs == pass.outputs ? pass.derived.get() : nullptr;
 }
 
+/// A reference by hand takes saved outputs as they are stored. Another formula need not take them,
+/// so they may be off by their rounding.
+void Oracle::admit_rounding_of_saved(const std::vector<Array<double>>& taken,
+                                     std::vector<Array<Bounded>>& outputs) {
+    try {
+        widen(outputs, open_sums(subject_.pass(), taken, Formula::any));
+    } catch (const UndecidedComparison&) {
+        // The rounding of a saved output explains no branch.
+    }
+}
+
+double Oracle::loss_of_saved() const {
+    double loss = 0.0;
+    for (const std::string& name : subject_.pass().inputs)
+        if (subject_.op().is_output(name))
+            loss =
+                std::max(loss, traits_of(subject_.types().of(subject_.op(), name)).unit_roundoff);
+    return loss;
+}
+
 std::vector<Array<Bounded>> Oracle::computed(Formula formula) {
     Rounding arithmetic = rounding_of(subject_.pass());
     // Rounding explains no branch: a gradient by hand has one slope at a kink.
     arithmetic.admits_all_slopes =
         admits_all_slopes_ &&
         (formula == Formula::operators || pass_of_any_formula() == &subject_.pass());
+    if (formula == Formula::any) arithmetic.loss_of_saved = loss_of_saved();
     const ScopedRounding rounding(arithmetic);
     const std::vector<Array<double>> taken = inputs_.of_reference(subject_.pass());
     auto outputs = formula == Formula::operators
                        ? open_sums(subject_.pass(), taken)
                        : open_sums(*pass_of_any_formula(),
                                    inputs_.of_reference(*pass_of_any_formula()), formula);
+    if (current_rounding.loss_of_saved > 0.0 && pass_of_any_formula() != &subject_.pass())
+        admit_rounding_of_saved(taken, outputs);
     admit_branches(taken, outputs);
     for (std::size_t i = 0; i < inputs_.initial_outputs().size(); ++i)
         std::ranges::transform(outputs[i].data, inputs_.initial_outputs()[i].data,
@@ -227,12 +259,7 @@ std::vector<Array<Bounded>> Oracle::bounded() {
     if (pass_of_any_formula() == &subject_.pass()) return outputs;
     // A reference by hand may be a formula that loses more than any that was derived, and name
     // numbers that the derived one lacks.
-    const auto others = stored(Formula::operators, false);
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-        for (std::size_t j = 0; j < outputs[i].data.size(); ++j) {
-            Bounded& here = outputs[i].data[j];
-            here = Bounded::within(here.value(), std::max(here.error(), others[i].data[j].error()));
-        }
+    widen(outputs, stored(Formula::operators, false));
     return outputs;
 }
 
@@ -366,12 +393,18 @@ std::vector<bool> Oracle::keep_digits(std::size_t output, const std::vector<doub
 
 std::vector<Bound> Oracle::by_any_formula(std::size_t output, bool saturates) {
     const auto own = Expected::within("", stored(Formula::operators, saturates)[output]);
-    auto bounds = Expected::within("", stored(Formula::any, saturates)[output]).bounds;
+    const auto any = Expected::within("", stored(Formula::any, saturates)[output]);
+    auto bounds = any.bounds;
     const DType type = subject_.types().of(subject_.op(), subject_.pass().outputs[output]);
     const double last =
         std::max(rounding_of(subject_.pass()).unit_roundoff, traits_of(type).unit_roundoff);
     std::vector<bool> keep;
     for (std::size_t i = 0; i < bounds.size(); ++i) {
+        // A reference by hand takes saved outputs as they are stored, the derived one does not. On
+        // another branch it is further off than their rounding, and that of the result, explain.
+        const double apart = std::abs(any.values[i] - own.values[i]);
+        if (apart > 0.0 && apart <= bounds[i].most() + last * std::abs(own.values[i]))
+            bounds[i] = bounds[i] + Bound(apart);
         bounds[i] = std::ranges::max(bounds[i], own.bounds[i], {}, &Bound::most);
         const double half = std::sqrt(last) * std::abs(own.values[i]);
         if (bounds[i].most() <= half || bounds[i] == Bound::none()) continue;

@@ -54,6 +54,10 @@ class Oracle {
     /// The pass that gives the case's outputs and knows other formulas; null where there is one
     /// formula.
     const PassSpec* pass_of_any_formula() const;
+    /// Of the saved outputs that the pass takes, by the type that they are stored in.
+    double loss_of_saved() const;
+    void admit_rounding_of_saved(const std::vector<Array<double>>& taken,
+                                 std::vector<Array<Bounded>>& outputs);
     std::vector<Array<Bounded>> computed(Formula formula);
     /// What any element of an output may be off by, where they share the bound: the output's
     /// largest error, or that of inputs as large as their largest, times the growth.

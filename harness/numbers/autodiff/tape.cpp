@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <stdexcept>
 
 namespace gradverify {
@@ -22,18 +24,47 @@ double Tape::scale_of_next() const {
 }
 
 void Tape::note(const Traced& a, const Traced& b) {
+    const auto is_number = [](const Traced& c) {
+        return c.is_constant() && c.value().value() != 0.0;
+    };
+    if (is_number(b)) go_on(a);
+    if (is_number(a)) go_on(b);
     const Bounded sum = a.value() + b.value();
     if (sum.additions() > Bounded::short_sum_additions) return;
     const auto note_one = [&](const Traced& term, const Traced& other) {
         if (term.is_constant()) return;
         const auto node = static_cast<std::size_t>(term.node());
-        const bool is_input = nodes_[node][0].from == constant && nodes_[node][1].from == constant;
-        if (is_input && !other.is_constant()) return;
+        if (is_input(node) && !other.is_constant()) return;
         if (meetings_->size() <= node) meetings_->resize(nodes_.size());
         (*meetings_)[node] = std::max((*meetings_)[node], sum.magnitude());
     };
     note_one(a, b);
     note_one(b, a);
+}
+
+void Tape::go_on(const Traced& product) {
+    const auto at = std::ranges::lower_bound(products_, product.node(), {}, &Product::node);
+    if (at != products_.end() && at->node == product.node()) at->goes_on = true;
+}
+
+void Tape::note_factors(const Traced& a, const Traced& b) {
+    if (a.is_constant() && b.is_constant()) return;
+    Product product{static_cast<Node>(nodes_.size() - 1)};
+    const auto note_one = [&](const Traced& carried, const Traced& factor) {
+        if (factor.is_constant() || is_input(static_cast<std::size_t>(factor.node()))) return;
+        // The first factor is multiplied by 1.
+        const bool is_carried =
+            carried.is_constant()
+                ? carried.value().value() == 1.0
+                : std::ranges::binary_search(products_, carried.node(), {}, &Product::node);
+        if (!is_carried || factor.value().value() == 0.0) return;
+        go_on(carried);
+        product.factor = factor.node();
+        product.value = std::abs(factor.value().value());
+    };
+    note_one(a, b);
+    if (product.factor == constant) note_one(b, a);
+    products_.push_back(product);
 }
 
 Tape::Node Tape::record(const Link& first, const Link& second) {
@@ -108,6 +139,61 @@ struct Paths {
     }
 };
 
+/// Sets of seeds, each kept once, since most nodes of a row lead to the same outputs.
+class SeedSets {
+  public:
+    static constexpr int none = -1;
+
+    explicit SeedSets(std::span<const Tape::Seed> seeds) : seeds_(seeds), before_{0.0} {
+        for (const Tape::Seed& seed : seeds) before_.push_back(before_.back() + seed.off);
+    }
+    int of(int seed) { return number_of({{seed}, seed, seed}); }
+    int join(int a, int b) {
+        if (a == b || b == none) return a;
+        if (a == none) return b;
+        const auto [at, is_new] = joined_.emplace(std::minmax(a, b), none);
+        if (!is_new) return at->second;
+        const Seeds &one = in(a), &other = in(b);
+        Seeds both{{}, std::min(one.first, other.first), std::max(one.last, other.last)};
+        if (!one.each.empty() && !other.each.empty())
+            std::ranges::set_union(one.each, other.each, std::back_inserter(both.each));
+        if (both.each.size() > each_maximum) both.each.clear();
+        return at->second = number_of(std::move(both));
+    }
+    /// What they are off by together.
+    double off(int set) const {
+        const Seeds& seeds = in(set);
+        double sum = 0.0;
+        for (const int seed : seeds.each) sum += seeds_[static_cast<std::size_t>(seed)].off;
+        if (!seeds.each.empty()) return sum;
+        sum = before_[static_cast<std::size_t>(seeds.last) + 1] -
+              before_[static_cast<std::size_t>(seeds.first)];
+        return std::isnan(sum) ? INFINITY : sum;
+    }
+
+  private:
+    // Of more, all from the first to the last are taken, or sets would grow with their square.
+    static constexpr std::size_t each_maximum = 64;
+    struct Seeds {
+        std::vector<int> each;  ///< empty: all between the two
+        int first, last;
+        auto operator<=>(const Seeds&) const = default;
+    };
+    int number_of(Seeds seeds) {
+        const auto [at, is_new] =
+            numbers_.emplace(std::move(seeds), static_cast<int>(sets_.size()));
+        if (is_new) sets_.push_back(&at->first);
+        return at->second;
+    }
+    const Seeds& in(int set) const { return *sets_[static_cast<std::size_t>(set)]; }
+
+    std::span<const Tape::Seed> seeds_;
+    std::vector<double> before_;  ///< the sum over the seeds before each
+    std::map<Seeds, int> numbers_;
+    std::vector<const Seeds*> sets_;
+    std::map<std::pair<int, int>, int> joined_;
+};
+
 bool is_beyond(double size) { return !(size <= current_rounding.largest); }
 
 /// The product, where zero times infinity is 0: no path.
@@ -130,6 +216,40 @@ double error_of_cut(const Paths& from, const Link& link) {
 
 }  // namespace
 
+std::vector<double> Tape::errors_from_saved(std::span<const Seed> seeds) const {
+    const auto is_saved = [](const Seed& seed) { return seed.node != constant && seed.off > 0.0; };
+    if (products_.empty() || std::ranges::none_of(seeds, is_saved)) return {};
+    std::vector<double> errors(nodes_.size(), 0.0);
+    SeedSets sets(seeds);
+    std::vector<int> outputs(nodes_.size(), SeedSets::none);  // that depend on each node
+    for (std::size_t i = 0; i < seeds.size(); ++i) {
+        if (!is_saved(seeds[i])) continue;
+        int& at = outputs[static_cast<std::size_t>(seeds[i].node)];
+        at = sets.join(at, sets.of(static_cast<int>(i)));
+    }
+    std::vector<bool> is_used(nodes_.size(), false);
+    for (std::size_t i = nodes_.size(); i-- > 0;)
+        for (const Link& link : nodes_[i])
+            if (link.from != constant) {
+                is_used[static_cast<std::size_t>(link.from)] = true;
+                int& at = outputs[static_cast<std::size_t>(link.from)];
+                at = sets.join(at, outputs[i]);
+            }
+    for (const Product& product : products_) {
+        if (product.factor == constant) continue;
+        if (!product.goes_on && is_used[static_cast<std::size_t>(product.node)]) continue;
+        const auto at = static_cast<std::size_t>(product.factor);
+        if (outputs[at] != SeedSets::none) errors[at] = sets.off(outputs[at]) / product.value;
+    }
+    // By the slopes alone: what a slope is off by as well would be of the second order.
+    for (std::size_t i = nodes_.size(); i-- > 0;)
+        for (const Link& link : nodes_[i])
+            if (link.from != constant)
+                errors[static_cast<std::size_t>(link.from)] +=
+                    times(errors[i], std::abs(link.slope));
+    return errors;
+}
+
 std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const {
     const double tiny = current_rounding.smallest_normal;
     std::vector<Paths> paths(nodes_.size());
@@ -139,14 +259,14 @@ std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const 
         at.is_reached = true;
         if (seed.cotangent != 0.0) at.add(seed.cotangent, std::abs(seed.cotangent), 0.0, 0.0);
     }
+    const std::vector<double> from_saved = errors_from_saved(seeds);
     auto rounded = rounded_gradients_.rbegin();
     for (std::size_t i = nodes_.size(); i-- > 0;) {
         Paths& from = paths[i];
         for (; rounded != rounded_gradients_.rend() && rounded->first == i; ++rounded)
             from.round_to(rounded->second);
         if (!from.is_reached) continue;
-        const bool is_input = nodes_[i][0].from == constant && nodes_[i][1].from == constant;
-        if (!is_input) from.settle();
+        if (!is_input(i)) from.settle();
         for (const Link& link : nodes_[i]) {
             if (link.from == constant) continue;
             Paths& to = paths[static_cast<std::size_t>(link.from)];
@@ -175,7 +295,9 @@ std::vector<Bounded> Tape::bounded_gradients(std::span<const Seed> seeds) const 
     gradients.reserve(paths.size());
     const double lost = current_rounding.loss_of_formula + current_rounding.loss_of_inputs;
     for (const Paths& at : paths) {
-        const double error = at.error + times(lost, at.magnitude);
+        const double of_saved =
+            from_saved.empty() ? 0.0 : from_saved[static_cast<std::size_t>(&at - paths.data())];
+        const double error = at.error + of_saved + times(lost, at.magnitude);
         const double reach = at.magnitude + error;
         // The running sum stays open: a kernel that accumulates adds the former value to it.
         if (at.has_bound())

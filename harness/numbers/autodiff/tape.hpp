@@ -26,6 +26,12 @@
 // sum; in the second each is off by a few roundings of a number of that size, and so are the
 // functions' values. An input is at hand, and beside a constant alone worth computing again, as
 // 1 - (1 - t). A sum of many terms is not computed backwards, to get one of them.
+//
+// But a kernel that takes an output y saved computes y less the sum up to here for what is left of
+// it. So it may get f dy/df from y, where f is a factor of a carried product: one of a product, or
+// 1, and a number that was computed, which is multiplied by another one, or meets 1, or was not
+// used any more. The gradient by f is off by y's error and a few roundings of y's terms, divided by
+// f.
 #pragma once
 
 #include <array>
@@ -64,6 +70,10 @@ class Tape {
     static void meet(const Traced& a, const Traced& b) {
         if (current && current->meetings_) current->note(a, b);
     }
+    /// A product was recorded, if either is no constant.
+    static void multiply(const Traced& a, const Traced& b) {
+        if (current && current->meetings_) current->note_factors(a, b);
+    }
     /// The next value to be recorded; in a second run with what another formula for it may lose.
     static Bounded by_any_formula(const Bounded& value) {
         return current && current->meetings_ ? value.by_way_of(current->scale_of_next()) : value;
@@ -86,6 +96,7 @@ class Tape {
     struct Seed {
         Node node;
         double cotangent;
+        double off = 0.0;  ///< their product's error, if a kernel takes the value saved
     };
     /// The gradient of the sum of cotangent times value by every node, at the node's position.
     std::vector<double> gradients(std::span<const Seed> seeds) const;
@@ -99,8 +110,25 @@ class Tape {
 
     double scale_of_next() const;
     void note(const Traced& a, const Traced& b);
+    void note_factors(const Traced& a, const Traced& b);
+    bool is_input(std::size_t node) const {
+        return nodes_[node][0].from == constant && nodes_[node][1].from == constant;
+    }
+    /// For each node what the gradient by it may be off by where those by factors are got from
+    /// saved outputs; empty where none are.
+    std::vector<double> errors_from_saved(std::span<const Seed> seeds) const;
 
     std::vector<std::array<Link, 2>> nodes_;
+    /// A product of a product, or 1, and a factor that was computed; `goes_on`: it is multiplied by
+    /// another such factor, or meets a number that is not 0.
+    struct Product {
+        Node node, factor = constant;
+        double value = 0.0;
+        bool goes_on = false;
+    };
+    void go_on(const Traced& product);
+
+    std::vector<Product> products_;  ///< in their order, like the next
     std::vector<std::pair<std::size_t, DType>> rounded_gradients_;  ///< by node, in their order
     Meetings* meetings_;
     Tape* before_;
@@ -128,7 +156,9 @@ class Traced : public detail::ScalarOperators<Traced> {
         return made(a.value_ - b.value_, {a.node_, 1.0, 0.0}, {b.node_, -1.0, 0.0});
     }
     friend Traced operator*(const Traced& a, const Traced& b) {
-        return made(a.value_ * b.value_, link(a, b.value_), link(b, a.value_));
+        const Traced product = made(a.value_ * b.value_, link(a, b.value_), link(b, a.value_));
+        Tape::multiply(a, b);
+        return product;
     }
     friend Traced operator/(const Traced& a, const Traced& b) {
         const Bounded inverse = Bounded(1.0) / b.value_, value = a.value_ / b.value_;

@@ -155,6 +155,27 @@ TEST_CASE(
     CHECK(may_be_infinite(x * constant(2.0) * constant(9.0) * constant(0.0), 1.0));
 }
 
+TEST_CASE("a computed factor of a carried product may be got from each saved output behind it") {
+    const ScopedRounding exact(Rounding{.unit_roundoff = 0.0, .smallest_normal = 0.0});
+    Tape::Meetings meetings;
+    Tape tape(&meetings);
+    const Traced x = tape.input(2.0), c = tape.input(8.0);
+    const Traced factor = x + Traced(2.0), left = Traced(1.0) * factor, shaded = left * c;
+    // Here it is multiplied on, and here it is not.
+    const Traced both = shaded + left * factor, apart = factor * c;
+    const Traced plain = apart + shaded;
+    const auto errors = [&](const std::vector<Tape::Seed>& seeds) {
+        const auto gradients = tape.bounded_gradients(seeds);
+        return std::pair(gradients[static_cast<std::size_t>(x.node())].error(),
+                         gradients[static_cast<std::size_t>(c.node())].error());
+    };
+    CHECK(errors({{shaded.node(), 1.0}, {both.node(), 1.0}}) == std::pair(0.0, 0.0));
+    // An output on several ways counts once; an input is no factor that was computed.
+    CHECK(errors({{shaded.node(), 1.0, 0.5}, {both.node(), 1.0, 0.25}}) == std::pair(0.1875, 0.0));
+    CHECK(errors({{plain.node(), 1.0, 0.5}}) == std::pair(0.125, 0.0));
+    CHECK(errors({{apart.node(), 1.0}, {shaded.node(), 1.0, 0.5}}) == std::pair(0.125, 0.0));
+}
+
 TEST_CASE("links into one value add up, and count an addition each but the first") {
     const ScopedRounding rounding(coarse);
     Tape tape;
