@@ -72,7 +72,8 @@ class Tape {
     }
     /// A product was recorded, if either is no constant.
     static void multiply(const Traced& a, const Traced& b) {
-        if (current && current->meetings_) current->note_factors(a, b);
+        if (current && current->meetings_ && current_rounding.loss_of_saved > 0.0)
+            current->note_factors(a, b);
     }
     /// The next value to be recorded; in a second run with what another formula for it may lose.
     static Bounded by_any_formula(const Bounded& value) {
