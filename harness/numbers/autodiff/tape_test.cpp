@@ -156,7 +156,8 @@ TEST_CASE(
 }
 
 TEST_CASE("a computed factor of a carried product may be got from each saved output behind it") {
-    const ScopedRounding exact(Rounding{.unit_roundoff = 0.0, .smallest_normal = 0.0, .loss_of_saved = 0.5});
+    const ScopedRounding exact(
+        Rounding{.unit_roundoff = 0.0, .smallest_normal = 0.0, .loss_of_saved = 0.5});
     Tape::Meetings meetings;
     Tape tape(&meetings);
     const Traced x = tape.input(2.0), c = tape.input(8.0);
