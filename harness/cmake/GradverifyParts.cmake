@@ -2,7 +2,7 @@
 # Decides which of our operators and kernels are built: a part is a file of reference/ or
 # reference/gallery/, with all of its operators, and the kernels in the folder of kernels/ (or of
 # kernels/fast/) that has its name. Each is a target of its own, so to switch parts links again and
-# compiles nothing twice.
+# compiles nothing twice. `cmake --build` without a target builds no other part.
 include_guard(GLOBAL)
 
 set(gradverify_seeds conv fc relu maxpool avgpool softmax_cross_entropy lenet5)
@@ -66,6 +66,7 @@ function(gradverify_operators)
         target_sources(gradverify_reference INTERFACE
             $<TARGET_OBJECTS:$<TARGET_NAME:gradverify_reference_${part}>>)
     else()
+        set_target_properties(gradverify_reference_${part} PROPERTIES EXCLUDE_FROM_ALL ON)
         set_property(GLOBAL APPEND PROPERTY gradverify_left_out ${arg_OPERATORS})
     endif()
 endfunction()
@@ -107,10 +108,13 @@ function(gradverify_kernel_of_part file)
         if(part IN_LIST chosen AND (NOT folder MATCHES "^fast/" OR "all" IN_LIST GRADVERIFY_PARTS OR
                                     "fast" IN_LIST GRADVERIFY_PARTS))
             target_link_libraries(gradverify_kernels INTERFACE ${target})
-        elseif(part IN_LIST chosen)
-            get_property(operators GLOBAL PROPERTY gradverify_operators_of_${part})
-            list(TRANSFORM operators PREPEND "fast/")
-            set_property(GLOBAL APPEND PROPERTY gradverify_left_out ${operators})
+        else()
+            set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+            if(part IN_LIST chosen)
+                get_property(operators GLOBAL PROPERTY gradverify_operators_of_${part})
+                list(TRANSFORM operators PREPEND "fast/")
+                set_property(GLOBAL APPEND PROPERTY gradverify_left_out ${operators})
+            endif()
         endif()
     endif()
     gradverify_add_kernels(${target} ${ARGN} ${file})
