@@ -278,7 +278,7 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         remarks.push_back("compute-sanitizer says, of no one case: " + late);
     output.end(names_of(suite.properties()), records, remarks, seconds);
     if (arguments.filters.empty() && interrupt_signal() == 0)
-        say(Registry::instance().all_left_out());
+        say(Registry::instance().all_left_out(std::getenv("GRADVERIFY_VERIFY")));
     // Kernels for another device are no mistake, but a run without a row verified nothing.
     return !rows.empty() && all_well(records) && remarks.empty() ? exit_ok : exit_failed;
 }

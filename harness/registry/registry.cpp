@@ -333,12 +333,12 @@ bool Registry::leaves_out(std::string_view name) const {
     return std::ranges::find(left_out_, name) != left_out_.end();
 }
 
-std::string Registry::all_left_out() const {
-    if (left_out_.empty()) return "";
+std::string Registry::all_left_out(const char* command) const {
+    if (left_out_.empty() || !command) return "";
     return fmt::format(
-        "Not verified, as this build leaves it out: {}. `./run verify --all` verifies all kernels, "
-        "`./run verify 'OPERATOR.*'` those of one operator.\n",
-        joined(left_out_));
+        "Not verified, as this build leaves it out: {0}. `{1} --all` verifies all kernels, "
+        "`{1} 'OPERATOR.*'` those of one operator.\n",
+        joined(left_out_), command);
 }
 
 std::string Registry::why_left_out(const std::string& filter) const {
@@ -349,8 +349,10 @@ std::string Registry::why_left_out(const std::string& filter) const {
             names.push_back(name.find('/') == std::string::npos ? name
                                                                 : "the kernels of kernels/" + name);
     if (names.empty()) return "";
-    return fmt::format("; this build leaves out {}, and `./run verify {}` builds what that means",
-                       joined(names), shell_quoted(filter));
+    return fmt::format(
+        "; this build leaves out {}, which `./run verify {}` builds in a clone of gradverify, and "
+        "GRADVERIFY_PARTS elsewhere",
+        joined(names), shell_quoted(filter));
 }
 
 std::vector<std::string> Registry::operator_names() const {

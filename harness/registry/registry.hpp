@@ -51,8 +51,9 @@ class Registry {
     /// names with a space between them, or `fast/NAME` for one without its fast kernels.
     void leave_out(std::string_view names);
     bool leaves_out(std::string_view name) const;
-    /// A sentence on all that the build leaves out, with the command that verifies it; or nothing.
-    std::string all_left_out() const;
+    /// A sentence on all that the build leaves out, and how the command that has built it verifies
+    /// it; nothing without such a command, as in a project that takes our sources.
+    std::string all_left_out(const char* command) const;
     /// What the build leaves out of the kernels that a name or a glob means, and how to build it;
     /// as the end of a sentence, or nothing.
     std::string why_left_out(const std::string& filter) const;
