@@ -123,12 +123,12 @@ class CpuDevice final : public Device {
                                    : static_cast<std::uint32_t>(poison_bits(DType::f32, scratch)));
         // Protection takes system calls, as long as a small case: calls with the poison that
         // stays_in_bounds alone draws have it, one in four of its calls.
-        const bool is_protected = scratch == Poison::plausible;
+        is_protected_ = scratch == Poison::plausible;
         std::vector<simt::NamedBuffer> named;
         named.reserve(buffers.size());
         for (const PlacedBuffer& buffer : buffers)
             named.push_back({std::string(buffer.name), buffer.begin, buffer.end,
-                             buffer.element_bytes, buffer.is_input && is_protected});
+                             buffer.element_bytes, buffer.is_input && is_protected_});
         simt::describe_buffers(std::move(named));
     }
 
@@ -147,14 +147,18 @@ class CpuDevice final : public Device {
         simt::set_schedule(schedule);
         simt::begin_call(call.launch.stream);
         RunStatus status;
-        simt::protect_inputs(true);
+        simt::begin_launcher(is_protected_);
         status.seconds = seconds_of([&] { status.call(kernel, call); });
-        simt::protect_inputs(false);
+        const std::string used_on_host = simt::end_launcher();
         const bool is_cuda_only = simt::error_is_cuda_only();
         if (const std::string error = simt::take_error(); !error.empty()) {
             status.error = error;
             status.not_served = is_cuda_only;
             status.is_refusal = false;
+        }
+        if (!used_on_host.empty()) {
+            status.error = used_on_host;
+            status.not_served = status.is_refusal = false;
         }
         // After an error, work that was never launched would be missing.
         if (status.ok())
@@ -170,6 +174,7 @@ class CpuDevice final : public Device {
             simt::buffer_region(static_cast<std::size_t>(which), bytes, simt::Edge::end);
         if (!memory) throw std::runtime_error("not enough memory for the cpu device");
         simt::describe_buffers({});
+        is_protected_ = false;
         return memory;
     }
 
@@ -220,6 +225,7 @@ class CpuDevice final : public Device {
     std::vector<std::span<std::byte>> regions_;
     std::vector<std::byte> host_[2];
     std::unique_ptr<LargeMemory> large_memory_;
+    bool is_protected_ = false;      ///< inputs from writes, device memory from the host
     CUstream_st* stream_ = nullptr;  ///< of this OS thread, with which it ends
 };
 

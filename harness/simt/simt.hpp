@@ -75,9 +75,9 @@ std::vector<Finding> take_findings();
 
 /// Device memory: filled with a word (0xFFFFFFFF until another is set), aligned to 256 bytes, its
 /// end (rounded up to 256 bytes) at an unmapped page, another before its first page. From any OS
-/// thread.
+/// thread. Where it is managed, the host may use it too.
 /// **Errors** nullptr when there is not enough. Zero bytes give a pointer that may be freed.
-void* allocate_device(std::size_t bytes);
+void* allocate_device(std::size_t bytes, bool is_managed = false);
 void fill_allocations_with(std::uint32_t word);
 /// **Errors** false when the pointer is not one of `allocate_device`'s; null is fine.
 bool free_device(void* pointer);
@@ -109,8 +109,12 @@ struct NamedBuffer {
 /// Replaces the buffers of this OS thread's launches, between launches. In a mapping that holds a
 /// buffer the checked variant may touch buffers alone, elsewhere all device memory.
 void describe_buffers(std::vector<NamedBuffer> buffers);
-/// From now on a write to the pages of a buffer that is an input is a fault, or is none any more.
-void protect_inputs(bool protects);
+/// A launcher begins: until it ends, a write to the pages of a buffer that is an input is a fault.
+/// `closes`: to use device memory on the host is an error; it needs `turn_faults_into_errors`.
+void begin_launcher(bool closes);
+/// The first such use, as `their.cu:12: the launcher read device memory on the host: in x, x[0] of
+/// 6`; the launcher went on behind it. Empty where there was none.
+std::string end_launcher();
 
 /// From now on SIGSEGV, SIGBUS, SIGFPE and SIGILL of a kernel end its launch with an error that
 /// names the access, the buffer's element, the thread and the source line. Other signals of the

@@ -7,10 +7,12 @@
 #include <unwind.h>
 
 #include <cstring>
+#include <utility>
 
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/races/findings.hpp"
 #include "harness/simt/runtime/buffers.hpp"
+#include "harness/simt/runtime/host_access.hpp"
 #include "harness/simt/runtime/host_memory.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 #include "harness/simt/runtime/source_line.hpp"
@@ -19,6 +21,12 @@ namespace gradverify::simt {
 namespace {
 
 constexpr std::size_t signal_stack_bytes = std::size_t{64} * 1024;
+/// The host's first use of device memory in the launcher that runs.
+struct HostUse {
+    Fault fault;
+    DeviceAllocation of;  ///< none: a buffer
+};
+HostUse host_use_of_device;
 constexpr std::array handled_signals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 std::array<struct sigaction, handled_signals.size()> actions_before;
 
@@ -99,6 +107,14 @@ void act_as_before(int signal, const siginfo_t& info) {
 
 void handle(int signal, siginfo_t* info, void* context) {
     static thread_local bool is_handling = false;
+    if (info->si_code > 0 && !is_handling && is_closed(number(info->si_addr))) {
+        is_handling = true;
+        const std::uintptr_t at = number(info->si_addr);
+        host_use_of_device = {fault_of(signal, *info, *static_cast<const ucontext_t*>(context)),
+                              find_allocation(at, at + 1)};
+        is_handling = false;
+        return open_device_memory();  // the instruction runs again
+    }
     Executor* executor = executor_of_thread;
     const bool is_of_kernel = info->si_code > 0 && executor != nullptr && unit::state.in_kernel;
     if (!is_of_kernel || is_handling) return act_as_before(signal, *info);
@@ -136,6 +152,21 @@ std::string Fault::what(const std::string& shared_place) const {
     if (const std::string known = describe_address(address); !known.empty())
         return verb + " at " + known;
     return verb + " at address " + hex_text(at) + ", where no buffer is";
+}
+
+std::string end_launcher() {
+    open_device_memory();
+    const auto [fault, allocation] = std::exchange(host_use_of_device, HostUse());
+    if (fault.signal == 0) return "";
+    const std::string source = fault.source();
+    return (source.empty() ? "" : source + ": ") + "the launcher " +
+           (fault.access == Fault::Access::write ? "wrote" : "read") +
+           " device memory on the host: " +
+           (allocation.bytes == 0
+                ? element_text(fault.address)
+                : "byte " +
+                      std::to_string(static_cast<const char*>(fault.address) - allocation.begin) +
+                      " of the " + std::to_string(allocation.bytes) + " of an allocation");
 }
 
 std::string Fault::source() const {

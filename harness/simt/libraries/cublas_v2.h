@@ -85,6 +85,7 @@ struct Gemm {
     template <class Sum, class A, class B, class C>
     cublasStatus_t run(Sum alpha, const A* a, const B* b, Sum beta, C* c) const {
         if (!is_valid()) return CUBLAS_STATUS_INVALID_VALUE;
+        const DeviceWork work;
         for (long long i = 0; i < batch; ++i)
             one(alpha, a + i * stride_a, b + i * stride_b, beta, c + i * stride_c);
         return CUBLAS_STATUS_SUCCESS;
@@ -212,16 +213,19 @@ inline cublasStatus_t cublasGemmStridedBatchedEx(
     }                                                                                              \
     inline cublasStatus_t cublas##LETTER##axpy(cublasHandle_t, int n, const T* alpha, const T* x,  \
                                                int x_step, T* y, int y_step) {                     \
+        const gradverify::simt::unit::DeviceWork work;                                             \
         for (std::ptrdiff_t i = 0; i < n; ++i) y[i * y_step] += *alpha * x[i * x_step];            \
         return CUBLAS_STATUS_SUCCESS;                                                              \
     }                                                                                              \
     inline cublasStatus_t cublas##LETTER##scal(cublasHandle_t, int n, const T* alpha, T* x,        \
                                                int step) {                                         \
+        const gradverify::simt::unit::DeviceWork work;                                             \
         for (std::ptrdiff_t i = 0; i < n; ++i) x[i * step] *= *alpha;                              \
         return CUBLAS_STATUS_SUCCESS;                                                              \
     }                                                                                              \
     inline cublasStatus_t cublas##LETTER##dot(cublasHandle_t, int n, const T* x, int x_step,       \
                                               const T* y, int y_step, T* result) {                 \
+        const gradverify::simt::unit::DeviceWork work;                                             \
         T sum = 0;                                                                                 \
         for (std::ptrdiff_t i = 0; i < n; ++i) sum += x[i * x_step] * y[i * y_step];               \
         *result = sum;                                                                             \

@@ -3,8 +3,6 @@
 // stray access beyond a small buffer would go unseen.
 #include "harness/simt/runtime/buffers.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -81,16 +79,6 @@ std::byte* buffer_region(std::size_t slot, std::size_t bytes, Edge edge) {
 void describe_buffers(std::vector<NamedBuffer> named) {
     buffers().named = std::move(named);
     ++buffers().generation;
-}
-
-void protect_inputs(bool protects) {
-    for (const NamedBuffer& buffer : buffers().named) {
-        if (!buffer.is_input || buffer.begin == buffer.end) continue;
-        const std::uintptr_t page = page_size_bytes();
-        const std::uintptr_t begin = number(buffer.begin) / page * page;
-        mprotect(const_cast<void*>(pointer_to(begin)), round_up(number(buffer.end) - begin, page),
-                 protects ? PROT_READ : PROT_READ | PROT_WRITE);
-    }
 }
 
 const NamedBuffer* input_in(const void* begin, std::size_t bytes) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory: each allocation in a mapping of its own between unmapped pages, so that a stray
 // access faults at once and cannot reach the executor.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -8,6 +10,7 @@
 
 #include "harness/simt/runtime/device_limits.hpp"
 #include "harness/simt/runtime/device_memory.hpp"
+#include "harness/simt/runtime/host_access.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 #include "harness/simt/simt.hpp"
 
@@ -19,6 +22,7 @@ constexpr std::size_t alignment_bytes = 256;  // what cudaMalloc promises
 struct Block {
     Mapping mapping;
     std::size_t bytes;  ///< asked for
+    bool is_managed;
 };
 
 struct DeviceMemory {
@@ -38,7 +42,7 @@ DeviceMemory& device_memory() {
 
 }  // namespace
 
-void* allocate_device(std::size_t bytes) {
+void* allocate_device(std::size_t bytes, bool is_managed) {
     DeviceMemory& memory = device_memory();
     const std::scoped_lock lock(memory.mutex);
     if (bytes > device_memory_bytes - memory.bytes_in_use) return nullptr;
@@ -49,7 +53,8 @@ void* allocate_device(std::size_t bytes) {
     char* pointer = mapping.get() + mapping_bytes - payload;
     std::fill_n(reinterpret_cast<std::uint32_t*>(mapping.get()),
                 mapping_bytes / sizeof(std::uint32_t), memory.fill.load());
-    memory.in_use[pointer] = {std::move(mapping), bytes};
+    if (!is_managed && is_device_memory_closed()) mprotect(mapping.get(), mapping_bytes, PROT_NONE);
+    memory.in_use[pointer] = {std::move(mapping), bytes, is_managed};
     ++memory.generation;
     memory.bytes_in_use += mapping_bytes;
     return pointer;
@@ -76,6 +81,18 @@ DeviceAllocation find_allocation(std::uintptr_t page_begin, std::uintptr_t page_
         if (range_of(block.mapping).meets(page_begin, page_end))
             return {static_cast<const char*>(pointer), std::max<std::size_t>(block.bytes, 1)};
     return {};
+}
+
+std::size_t protect_allocations(int protection) {
+    DeviceMemory& memory = device_memory();
+    const std::scoped_lock lock(memory.mutex);
+    std::size_t count = 0;
+    for (const auto& [pointer, block] : memory.in_use) {
+        if (block.is_managed) continue;
+        mprotect(block.mapping.get(), block.mapping.get_deleter().bytes, protection);
+        ++count;
+    }
+    return count;
 }
 
 std::uint64_t device_memory_generation() { return device_memory().generation; }

@@ -15,6 +15,9 @@ struct DeviceAllocation {
 /// The allocation whose mapping meets this page.
 DeviceAllocation find_allocation(std::uintptr_t page_begin, std::uintptr_t page_end);
 
+/// Sets the protection of all that is not managed memory; their number.
+std::size_t protect_allocations(int protection);
+
 /// Names the guard of a stack of this OS thread's kernels, or a page beside an allocation; else "".
 const char* describe_address(const void* address);
 

@@ -10,6 +10,7 @@
 
 #include "harness/simt/runtime/buffers.hpp"
 #include "harness/simt/runtime/errors.hpp"
+#include "harness/simt/runtime/host_access.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 #include "harness/simt/runtime/streams.hpp"
 
@@ -37,6 +38,14 @@ cudaError_t check_target(const char* call, const void* to, std::size_t bytes) {
 
 WorkName copy_name(const char* call, const void* to, const void* from, std::size_t bytes) {
     return {.call = call, .is_on_buffers = meets_buffer(to, bytes) || meets_buffer(from, bytes)};
+}
+cudaError_t allocate(void** pointer, std::size_t bytes, bool is_managed) {
+    *pointer = bytes == 0 ? nullptr : allocate_device(bytes, is_managed);
+    if (bytes != 0 && *pointer == nullptr) {
+        return refuse(cudaErrorMemoryAllocation, "cudaMalloc", "out of memory");
+    }
+    Streams::of_this_thread().touch(*pointer, bytes, Touch::allocates);
+    return cudaSuccess;
 }
 cudaError_t free_memory(void* pointer) {
     if (free_device(pointer)) return cudaSuccess;
@@ -138,12 +147,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
-    *pointer = bytes == 0 ? nullptr : allocate_device(bytes);
-    if (bytes != 0 && *pointer == nullptr) {
-        return refuse(cudaErrorMemoryAllocation, "cudaMalloc", "out of memory");
-    }
-    Streams::of_this_thread().touch(*pointer, bytes, Touch::allocates);
-    return cudaSuccess;
+    return allocate(pointer, bytes, false);
+}
+cudaError_t gradverify_simt_malloc_managed(void** pointer, std::size_t bytes) {
+    return allocate(pointer, bytes, true);
 }
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
     const cudaError_t error = cudaMalloc(pointer, bytes);
@@ -267,6 +274,13 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
 }
 
 namespace gradverify::simt {
+
+namespace unit {
+extern "C" {
+void gradverify_simt_begin_device_work() { begin_device_work(); }
+void gradverify_simt_end_device_work() { end_device_work(); }
+}  // extern "C"
+}  // namespace unit
 
 CUstream_st* make_stream() { return Streams::of_this_thread().create(false); }
 void begin_call(CUstream_st* given) { Streams::of_this_thread().begin_call(given); }

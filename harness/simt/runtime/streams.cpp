@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "harness/simt/runtime/host_access.hpp"
 #include "harness/simt/runtime/mapping.hpp"
 #include "harness/simt/runtime/source_line.hpp"
 
@@ -116,6 +117,7 @@ void Streams::enqueue(cudaStream_t stream, const WorkName& name) {
     const StreamClock& known = streams_[number].known;
     log(number, work.piece, name);
     host_copies_.begin_work();
+    begin_device_work();
     work.after_given = known[given_] >= given_begin_;
     work.after_default = known[default_stream] >= default_begin_;
     for (Work& other : works_)
@@ -174,10 +176,15 @@ void Streams::copy_beside_host(void* to, const void* from, std::size_t bytes) {
         add(static_cast<std::byte*>(to), true, std::vector<std::byte>(bytes, std::byte{0xff}));
 }
 
+void Streams::end_work() {
+    end_device_work();
+    host_copies_.end_work();
+}
+
 void Streams::run_host_function(cudaHostFn_t function, void* data) {
     host_copies_.begin_work();
     function(data);
-    end_work();
+    host_copies_.end_work();
 }
 
 void Streams::forget_unpinned() {

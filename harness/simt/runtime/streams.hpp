@@ -75,7 +75,7 @@ class Streams {
 
     /// Puts a piece of work on a stream, which is done until `end_work`.
     void enqueue(cudaStream_t stream, const WorkName& name);
-    void end_work() { host_copies_.end_work(); }
+    void end_work();
     /// Memory that the last piece touches; no launch says what it does.
     void touch(const void* begin, std::size_t bytes, Touch how);
     /// Memory is new, and work that is not behind this piece of the stream may not touch it.

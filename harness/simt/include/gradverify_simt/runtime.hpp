@@ -26,6 +26,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes);
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes);
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream);
+cudaError_t gradverify_simt_malloc_managed(void** pointer, std::size_t bytes);
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned flags = 0);
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void* pointer);
@@ -77,7 +78,7 @@ cudaError_t gradverify_simt_occupancy(int* blocks, int block_size, std::size_t s
         return CALL(reinterpret_cast<void**>(pointer), bytes);                           \
     }
 GRADVERIFY_SIMT_ALLOCATION(cudaMalloc, cudaMalloc)
-GRADVERIFY_SIMT_ALLOCATION(cudaMallocManaged, cudaMalloc, unsigned = 1)
+GRADVERIFY_SIMT_ALLOCATION(cudaMallocManaged, gradverify_simt_malloc_managed, unsigned = 1)
 GRADVERIFY_SIMT_ALLOCATION(cudaMallocHost, cudaMallocHost, unsigned = 0)
 GRADVERIFY_SIMT_ALLOCATION(cudaHostAlloc, cudaMallocHost, unsigned)
 #undef GRADVERIFY_SIMT_ALLOCATION
@@ -100,11 +101,22 @@ inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
 inline cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 inline cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
 
+namespace gradverify::simt::unit {
+/// While it lives, the host may use device memory, as a library's own code.
+struct DeviceWork {
+    DeviceWork() { gradverify_simt_begin_device_work(); }
+    ~DeviceWork() { gradverify_simt_end_device_work(); }
+    DeviceWork(const DeviceWork&) = delete;
+    DeviceWork& operator=(const DeviceWork&) = delete;
+};
+}  // namespace gradverify::simt::unit
+
 // `__device__` and `__constant__` variables are plain variables here.
 inline cudaError_t cudaMemcpyToSymbol(auto& symbol, const void* from, std::size_t bytes,
                                       std::size_t offset = 0,
                                       cudaMemcpyKind = cudaMemcpyHostToDevice) {
     if (offset + bytes > sizeof symbol) return cudaErrorInvalidValue;
+    const gradverify::simt::unit::DeviceWork from_device;
     std::memcpy(const_cast<char*>(reinterpret_cast<const char*>(&symbol)) + offset, from, bytes);
     return cudaSuccess;
 }
@@ -117,6 +129,7 @@ inline cudaError_t cudaMemcpyFromSymbol(void* to, const auto& symbol, std::size_
                                         std::size_t offset = 0,
                                         cudaMemcpyKind = cudaMemcpyDeviceToHost) {
     if (offset + bytes > sizeof symbol) return cudaErrorInvalidValue;
+    const gradverify::simt::unit::DeviceWork to_device;
     std::memcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes);
     return cudaSuccess;
 }

@@ -185,6 +185,8 @@ bool gradverify_simt_thread_returned();
 void gradverify_simt_hide_host_memory(void* words, std::size_t bytes, bool may_be_number);
 /// From now on kernels may use this host memory; with 0 bytes no longer.
 void gradverify_simt_lend(void* begin, std::size_t bytes);
+void gradverify_simt_begin_device_work();
+void gradverify_simt_end_device_work();
 void gradverify_simt_place_shared(SharedSlot& slot, std::size_t bytes, std::size_t alignment);
 void* gradverify_simt_place_left_local(std::size_t bytes);
 void gradverify_simt_barrier(const char* file, int line);

@@ -67,10 +67,10 @@ class device_vector {
     const_iterator end() const { return begin() + static_cast<std::ptrdiff_t>(size_); }
     const_iterator cbegin() const { return begin(); }
     const_iterator cend() const { return end(); }
-    T& operator[](std::size_t i) { return data_[i]; }
-    const T& operator[](std::size_t i) const { return data_[i]; }
-    T& front() { return data_[0]; }
-    T& back() { return data_[size_ - 1]; }
+    T& operator[](std::size_t i) { return begin()[static_cast<std::ptrdiff_t>(i)]; }
+    const T& operator[](std::size_t i) const { return begin()[static_cast<std::ptrdiff_t>(i)]; }
+    T& front() { return *begin(); }
+    T& back() { return end()[-1]; }
 
     void assign(std::size_t size, const T& value) { take(std::vector<T>(size, value)); }
     template <class It, class = typename std::iterator_traits<It>::iterator_category>

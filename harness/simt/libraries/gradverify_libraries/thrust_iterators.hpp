@@ -69,9 +69,14 @@ class device_ptr : public gradverify_detail::Iterator<device_ptr<T>, std::remove
     template <class U, class = std::enable_if_t<std::is_same_v<const U, T>>>
     device_ptr(device_ptr<U> other) : pointer_(other.get()) {}
     T* get() const { return pointer_; }
-    T* operator->() const { return pointer_; }
+    T* operator->() const { return &at(); }
     explicit operator bool() const { return pointer_ != nullptr; }
-    T& at() const { return *pointer_; }
+    /// On the host a reference copies: device memory is the host's, too, until the next work ends.
+    T& at() const {
+        using namespace ::gradverify::simt::unit;
+        if (!on_device_thread()) gradverify_simt_begin_device_work();
+        return *pointer_;
+    }
     void move(std::ptrdiff_t n) { pointer_ += n; }
     std::ptrdiff_t from(device_ptr other) const { return pointer_ - other.pointer_; }
 

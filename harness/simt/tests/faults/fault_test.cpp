@@ -105,10 +105,10 @@ TEST_CASE("while inputs are protected a write to one is a fault, and so is a cop
     for (const bool is_input : {true, false}) {
         Buffer buffer(Edge::end, is_input);
         CHECK(buffer.error_of("write_float", 2) == "");
-        protect_inputs(true);
+        begin_launcher(false);
         const std::string written = buffer.error_of("write_float", 2),
                           cleared = buffer.error_of("clear_too_much", 6);
-        protect_inputs(false);
+        CHECK(end_launcher() == "");
         CHECK(buffer.error_of("write_float", 2) == "");
         if (!is_input) {
             CHECK(written == "");
