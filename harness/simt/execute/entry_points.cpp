@@ -39,6 +39,12 @@ void gradverify_simt_arrive(const char* file, int line) {
 void gradverify_simt_fence(bool of_block) {
     if (watching != nullptr) watching->fence(of_block);
 }
+void gradverify_simt_launch_dependents() {
+    if (watching != nullptr) watching->launch_dependents();
+}
+void gradverify_simt_wait_for_grids() {
+    if (watching != nullptr) watching->wait_for_grids();
+}
 void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, const void* pc,
                             bool of_block) {
     if (watching == nullptr) return;

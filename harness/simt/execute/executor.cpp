@@ -107,7 +107,8 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     launch_.entry = entry;
     launch_.body = body.begin;
     Streams::of_this_thread().enqueue(config.stream,
-                                      {launch_.kernel, launch_.place, points_to_buffers(body)});
+                                      {launch_.kernel, launch_.place, points_to_buffers(body)},
+                                      config.is_programmatic);
     set_dimensions(config);
     watching = watcher;
     if (watcher != nullptr) {

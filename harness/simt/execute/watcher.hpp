@@ -130,6 +130,9 @@ class Watcher {
     virtual void fence_proxy(unsigned accesses) = 0;
     virtual void acquire_tensor_map(std::uintptr_t map) = 0;
     virtual void fence(bool is_of_block) = 0;
+    /// griddepcontrol, of the running thread.
+    virtual void launch_dependents() = 0;
+    virtual void wait_for_grids() = 0;
 };
 
 /// Null unless a launch of the checked variant runs.

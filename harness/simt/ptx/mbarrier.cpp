@@ -5,6 +5,8 @@
 
 #include <bit>
 #include <cstring>
+#include <set>
+#include <tuple>
 
 #include "gradverify_simt/ptx/mbarrier.hpp"
 #include "gradverify_simt/runtime_types.hpp"
@@ -140,8 +142,15 @@ void Mbarrier::add_pending() {
     put(state);
 }
 
-bool Mbarrier::wait(bool phase, bool acquires) {
+bool Mbarrier::wait(bool phase, bool acquires, bool suspends) {
+    // The threads that were told so, by block and rank, and where: who asks again, loops.
+    thread_local std::set<std::tuple<unsigned, unsigned, std::uintptr_t>> told;
     const bool is_over = (access().phase != 0) != phase;
+    if (!is_over && !suspends) {
+        const std::tuple asker(unit::state.cluster_rank, unit::state.thread.rank, key());
+        if (told.insert(asker).second) return false;
+        told.erase(asker);
+    }
     if (!is_over && !Executor::of_this_thread().suspend(key(), &mbarrier_text, place_))
         return false;
     if (watching != nullptr) watching->wait_for_phase(key(), phase, acquires);
@@ -182,12 +191,13 @@ std::uint64_t gradverify_simt_mbarrier_arrive(void* mbarrier, std::uint32_t coun
          .releases = releases});
 }
 bool gradverify_simt_mbarrier_wait(void* mbarrier, bool phase, const char* file, int line,
-                                   bool acquires) {
-    return GRADVERIFY_MBARRIER.wait(phase, acquires);
+                                   bool acquires, bool suspends) {
+    return GRADVERIFY_MBARRIER.wait(phase, acquires, suspends);
 }
 bool gradverify_simt_mbarrier_wait_state(void* mbarrier, std::uint64_t state, const char* file,
-                                         int line, bool acquires) {
-    return GRADVERIFY_MBARRIER.wait(std::bit_cast<MbarrierState>(state).phase != 0, acquires);
+                                         int line, bool acquires, bool suspends) {
+    return GRADVERIFY_MBARRIER.wait(std::bit_cast<MbarrierState>(state).phase != 0, acquires,
+                                    suspends);
 }
 std::uint32_t gradverify_simt_mbarrier_pending(std::uint64_t state) {
     return static_cast<std::uint32_t>(std::bit_cast<MbarrierState>(state).pending);

@@ -41,8 +41,9 @@ class Mbarrier {
     std::uint64_t arrive(const Arrival& arrival);
     /// cp.async.mbarrier.arrive without .noinc: one arrival more is pending.
     void add_pending();
-    /// Whether the phase of this parity has ended; gives others the time for it if not.
-    bool wait(bool phase, bool acquires);
+    /// Whether the phase of this parity has ended; gives others the time for it if not. One that
+    /// does not suspend says at once that it has not, and gives others the time when it asks again.
+    bool wait(bool phase, bool acquires, bool suspends);
     /// cp.async.mbarrier.arrive: what the thread did before is released to who waits for the phase,
     /// in which it arrives later, when the copies are done.
     void release();

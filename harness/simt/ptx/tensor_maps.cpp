@@ -10,7 +10,10 @@
 #include "gradverify_simt/runtime_types.hpp"
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/execute/watcher.hpp"
+#include "harness/simt/runtime/buffers.hpp"
+#include "harness/simt/runtime/host_memory.hpp"
 #include "harness/simt/runtime/mapping.hpp"
+#include "harness/simt/runtime/streams.hpp"
 
 namespace gradverify::simt {
 namespace {
@@ -92,6 +95,9 @@ bool has_valid_rows(const TensorMap& map) {
 CUresult put(CUtensorMap* to, const TensorMap& map) {
     *to = {};
     std::memcpy(to, &map, sizeof map);
+    if (is_lent(number(to), number(to) + sizeof map) ||
+        find_device_memory(number(to), number(to) + 1).bytes > 0)
+        Streams::of_this_thread().write_on_host("a tensor map that is encoded", to, sizeof *to);
     return CUDA_SUCCESS;
 }
 

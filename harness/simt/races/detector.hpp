@@ -89,6 +89,14 @@ class Detector final : public Watcher {
     }
     void acquire_tensor_map(std::uintptr_t map) override;
     void fence(bool is_of_block) override;
+    void launch_dependents() override {
+        resolve_pending();
+        works_.launch_dependents();
+    }
+    void wait_for_grids() override {
+        resolve_pending();
+        works_.wait_for_grids();
+    }
     /// The same for the most frequent accesses.
     template <unsigned bytes, bool writes>
     void plain_access(std::uintptr_t address, const void* pc);

@@ -112,7 +112,11 @@ std::string Detector::works_text(const Conflict& conflict) const {
     const auto skipped = static_cast<unsigned>(std::countr_zero(both));
     return "data race on " + memory_text(conflict.address + skipped, conflict.kind) + ": " +
            works_.text(now, conflict.now_writes) + ", " +
-           works_.text(earlier, conflict.earlier_writes) + "; nothing orders these two works" +
+           works_.text(earlier, conflict.earlier_writes) +
+           (works_.may_go_on(earlier)
+                ? "; the launch may begin before that one ends, and nothing says that a thread has "
+                  "met griddepcontrol.wait by then"
+                : "; nothing orders these two works") +
            where();
 }
 

@@ -49,26 +49,60 @@ void Works::end_call() {
 
 void Works::begin_launch() {
     segments_.push_back(order_.launch_first());
-    resume_launch();
+    waits_.clear();
+    waited_in_.fill(0);
+    has_resumed_ = false;
+    first_unordered_ = order_.launch_first();
+    segments_unordered_ = 0;
     const LoggedWork& now = streams_.log().back();
-    if (now.follows_all) return;
-    const auto first = std::ranges::find_if(
-        streams_.log(), [&](const LoggedWork& work) { return !now.is_after(work); });
-    first_unordered_ = segments_[static_cast<std::size_t>(first - streams_.log().begin())];
+    if (now.follows_all && now.may_go_on.empty()) return;
+    auto first = static_cast<std::size_t>(
+        std::ranges::find_if(streams_.log(),
+                             [&](const LoggedWork& work) { return !now.is_after(work); }) -
+        streams_.log().begin());
+    for (const std::size_t work : now.may_go_on) first = std::min(first, work);
+    first_unordered_ = segments_[first];
     segments_unordered_ = order_.launch_first() - first_unordered_;
     for (const LoggedTouch& touch : touches_)
         if (!now.is_after(streams_.log()[touch.work])) note_in_shadow(touch);
 }
 
 void Works::resume_launch() {
-    if (!streams_.log().back().follows_all && segments_unordered_ != 0) return;
+    has_resumed_ = true;
+    if (segments_unordered_ != 0) return;
     first_unordered_ = order_.launch_first();
     segments_unordered_ = 0;
 }
 
-const LoggedWork& Works::log_of(std::uint32_t segment) const {
+std::size_t Works::number_of(std::uint32_t segment) const {
     const auto behind = std::ranges::upper_bound(segments_, segment);
-    return streams_.log()[static_cast<std::size_t>(behind - segments_.begin()) - 1];
+    return static_cast<std::size_t>(behind - segments_.begin()) - 1;
+}
+const LoggedWork& Works::log_of(std::uint32_t segment) const {
+    return streams_.log()[number_of(segment)];
+}
+
+bool Works::may_go_on(const Access& earlier) const {
+    const std::vector<std::size_t>& works = streams_.log().back().may_go_on;
+    return !works.empty() && std::ranges::count(works, number_of(earlier.segment)) > 0 &&
+           !has_waited();
+}
+
+// Whoever knows of another thread's wait knows what that one does. The last are the likeliest.
+bool Works::has_waited() const {
+    return has_resumed_ || waited_in_[unit::state.thread.rank] == order_.block_first() ||
+           std::any_of(waits_.rbegin(), waits_.rend(), [this](const Access& wait) {
+               return order_.is_ordered(wait, unit::state.thread.rank);
+           });
+}
+
+void Works::launch_dependents() const {
+    streams_.launch_dependents(streams_.log().back().may_go_on.empty() || has_waited());
+}
+void Works::wait_for_grids() {
+    if (streams_.log().back().may_go_on.empty()) return;
+    waits_.push_back(order_.access_of(unit::state.thread.rank));
+    waited_in_[unit::state.thread.rank] = order_.block_first();
 }
 
 void Works::compare_with_touches(const LoggedTouch& touch) {

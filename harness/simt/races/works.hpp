@@ -3,6 +3,7 @@
 // streams, and what copies touch. A work is known by the segments of its accesses.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -40,8 +41,15 @@ class Works {
     /// Whether an access of an earlier launch, or of a copy, may be at the same time as this
     /// launch.
     bool is_beside(const Access& earlier) const {
-        return may_be_beside(earlier) && !streams_.log().back().is_after(log_of(earlier.segment));
+        return may_be_beside(earlier) &&
+               (!streams_.log().back().is_after(log_of(earlier.segment)) || may_go_on(earlier));
     }
+    /// Whether it is of a launch that goes on, as far as the running thread knows.
+    bool may_go_on(const Access& earlier) const;
+
+    // griddepcontrol, of the running thread.
+    void launch_dependents() const;
+    void wait_for_grids();
     /// `their.cu:5: launch of f on the given stream writes it at their.cu:3`
     std::string text(const Access& access, bool writes) const;
     /// The same of what no launch touches.
@@ -59,16 +67,23 @@ class Works {
     void note_in_shadow(const LoggedTouch& touch);
     void report(std::uintptr_t address, const LoggedTouch& touch, const std::string& earlier);
 
+    std::size_t number_of(std::uint32_t segment) const;
+    bool has_waited() const;
+
     static constexpr std::uint64_t no_call = ~std::uint64_t{0};
 
     Shadow& shadow_;
     HappensBefore& order_;
     Findings& findings_;
-    const Streams& streams_ = Streams::of_this_thread();
+    Streams& streams_ = Streams::of_this_thread();
     std::uint64_t call_ = no_call;
     std::vector<std::uint32_t> segments_;  ///< the first of each work
     std::vector<LoggedTouch> touches_;     ///< of memory that has not been given again since
     std::size_t touches_seen_ = 0;
+    /// Threads of the running launch, where they had waited for what it depends on.
+    std::vector<Access> waits_;
+    std::array<std::uint32_t, 1024> waited_in_{};  ///< by rank, the block of the last one
+    bool has_resumed_ = false;                     ///< and what came before is not known any more
     std::uint32_t first_unordered_ = 0, segments_unordered_ = 0;
 };
 

@@ -158,7 +158,8 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
     return error;
 }
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned) {
-    *pointer = std::malloc(bytes == 0 ? 1 : bytes);
+    // As large a step as a tensor map's alignment, and cudaMalloc's; the driver's is a page.
+    *pointer = std::aligned_alloc(256, round_up(bytes == 0 ? 1 : bytes, 256));
     if (*pointer == nullptr) {
         return refuse(cudaErrorMemoryAllocation, "cudaMallocHost", "out of memory");
     }

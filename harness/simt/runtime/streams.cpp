@@ -111,11 +111,19 @@ void Streams::begin_call(cudaStream_t given) {
     given_begin_ = given_ == default_stream ? default_begin_ : advance(given_);
 }
 
-void Streams::enqueue(cudaStream_t stream, const WorkName& name) {
+void Streams::enqueue(cudaStream_t stream, const WorkName& name, bool is_programmatic) {
     const std::size_t number = number_of(stream);
     Work work{.stream = number, .piece = advance(number), .name = name};
     const StreamClock& known = streams_[number].known;
-    log(number, work.piece, name);
+    const auto before = std::ranges::find(log_.rbegin(), log_.rend(), number, &LoggedWork::stream);
+    std::vector<std::size_t> may_go_on;
+    // Behind an event, or other work than a launch, it begins once that is done.
+    if (is_programmatic && before != log_.rend() && before->piece + 1 == work.piece &&
+        before->has_launched_dependents) {
+        if (!before->has_waited_first) may_go_on = before->may_go_on;
+        may_go_on.push_back(static_cast<std::size_t>(log_.rend() - before) - 1);
+    }
+    log(number, work.piece, name).may_go_on = std::move(may_go_on);
     host_copies_.begin_work();
     begin_device_work();
     work.after_given = known[given_] >= given_begin_;
@@ -130,7 +138,7 @@ void Streams::enqueue(cudaStream_t stream, const WorkName& name) {
     works_.push_back(work);
 }
 
-void Streams::log(std::size_t stream, std::uint64_t piece, const WorkName& name) {
+LoggedWork& Streams::log(std::size_t stream, std::uint64_t piece, const WorkName& name) {
     LoggedWork work{.stream = stream, .piece = piece, .name = name};
     const StreamClock& known = streams_[stream].known;
     for (std::size_t i = 0; i < streams_.size(); ++i)
@@ -138,6 +146,20 @@ void Streams::log(std::size_t stream, std::uint64_t piece, const WorkName& name)
     if (!work.follows_all) work.follows = known;
     log_.push_back(std::move(work));
     streams_[stream].last_logged = piece;
+    return log_.back();
+}
+
+void Streams::launch_dependents(bool has_waited) {
+    log_.back().has_launched_dependents = true;
+    log_.back().has_waited_first |= has_waited;
+}
+
+// It comes after what the host has waited for, and before all that the host does next.
+void Streams::write_on_host(const char* call, const void* begin, std::size_t bytes) {
+    if (host_stream_ == 0) host_stream_ = add(nullptr, false);
+    log(host_stream_, advance(host_stream_), {.call = call});
+    host_.join(streams_[host_stream_].known);
+    touch(begin, bytes, Touch::writes);
 }
 
 void Streams::allocate(cudaStream_t stream, const void* begin, std::size_t bytes) {
@@ -243,6 +265,7 @@ std::string Streams::print(std::size_t stream, const WorkName& name) const {
     const char* const call = name.call;
     std::string text = call;
     if (launch.file) text = short_place(launch.file, launch.line) + ": launch of " + call;
+    if (stream == host_stream_ && host_stream_ != 0) return text + " on the host";
     if (stream == given_ && given_ != default_stream) return text + " on the given stream";
     if (stream == default_stream) return text + " on the default stream";
     return text + " on a stream of the launcher's own";

@@ -44,6 +44,11 @@ struct LoggedWork {
     WorkName name;
     bool follows_all = true;  ///< earlier works of the call
     StreamClock follows{};    ///< else the pieces that it does
+    /// Earlier works, by their numbers, that may go on while it runs: a launch by programmatic
+    /// serialization follows them only where it has met griddepcontrol.wait.
+    std::vector<std::size_t> may_go_on{};
+    bool has_launched_dependents = false;
+    bool has_waited_first = false;  ///< some thread had, for what may go on
     bool is_after(const LoggedWork& earlier) const {
         return follows_all || follows[earlier.stream] >= earlier.piece;
     }
@@ -74,7 +79,12 @@ class Streams {
     std::string why_unordered(bool given_alone);
 
     /// Puts a piece of work on a stream, which is done until `end_work`.
-    void enqueue(cudaStream_t stream, const WorkName& name);
+    void enqueue(cudaStream_t stream, const WorkName& name, bool is_programmatic = false);
+    /// A thread of the launch that runs lets its dependents begin; whether it has waited for what
+    /// its launch depends on.
+    void launch_dependents(bool has_waited);
+    /// The host itself writes to memory that a kernel may use.
+    void write_on_host(const char* call, const void* begin, std::size_t bytes);
     void end_work();
     /// Memory that the last piece touches; no launch says what it does.
     void touch(const void* begin, std::size_t bytes, Touch how);
@@ -127,7 +137,7 @@ class Streams {
     /// The first work that this stream does not order; null when there is none.
     const Work* first_unordered(std::size_t by, bool Work::* after);
     std::string print(const Work& work) const { return print(work.stream, work.name); }
-    void log(std::size_t stream, std::uint64_t piece, const WorkName& name);
+    LoggedWork& log(std::size_t stream, std::uint64_t piece, const WorkName& name);
     void host_has_waited();
     bool draw_late();
 
@@ -140,6 +150,7 @@ class Streams {
     HostCopies host_copies_;
     Schedule schedule_;
     std::uint64_t copies_scheduled_ = 0;
+    std::size_t host_stream_ = 0;  ///< of what the host writes; 0: nothing yet
     std::size_t given_ = 0;
     std::uint64_t given_begin_ = 0, default_begin_ = 0;
 };

@@ -78,19 +78,20 @@ GRADVERIFY_SIMT_ACCESS void mbarrier_expect_tx(sem_t<sem>, scope_t<scope>, space
 }
 
 // Waits by a state and by a parity, each with and without an order, and a time that is not kept.
-#define GRADVERIFY_SIMT_WAIT(NAME, T, CALL)                                                      \
+#define GRADVERIFY_SIMT_WAIT(NAME, T, CALL, SUSPENDS)                                            \
     GRADVERIFY_SIMT_ACCESS bool NAME(std::uint64_t* at, const T& phase, GRADVERIFY_SIMT_PLACE) { \
-        return gradverify_detail::ptx::CALL(at, phase, file, line);                              \
+        return gradverify_detail::ptx::CALL(at, phase, file, line, true, SUSPENDS);              \
     }                                                                                            \
     template <dot_sem sem, dot_scope scope>                                                      \
     GRADVERIFY_SIMT_ACCESS bool NAME(sem_t<sem>, scope_t<scope>, std::uint64_t* at,              \
                                      const T& phase, GRADVERIFY_SIMT_PLACE) {                    \
-        return gradverify_detail::ptx::CALL(at, phase, file, line, sem != dot_sem::relaxed);     \
+        return gradverify_detail::ptx::CALL(at, phase, file, line, sem != dot_sem::relaxed,      \
+                                            SUSPENDS);                                           \
     }
-GRADVERIFY_SIMT_WAIT(mbarrier_test_wait, std::uint64_t, gradverify_simt_mbarrier_wait_state)
-GRADVERIFY_SIMT_WAIT(mbarrier_try_wait, std::uint64_t, gradverify_simt_mbarrier_wait_state)
-GRADVERIFY_SIMT_WAIT(mbarrier_test_wait_parity, std::uint32_t, gradverify_simt_mbarrier_wait)
-GRADVERIFY_SIMT_WAIT(mbarrier_try_wait_parity, std::uint32_t, gradverify_simt_mbarrier_wait)
+GRADVERIFY_SIMT_WAIT(mbarrier_test_wait, std::uint64_t, gradverify_simt_mbarrier_wait_state, false)
+GRADVERIFY_SIMT_WAIT(mbarrier_try_wait, std::uint64_t, gradverify_simt_mbarrier_wait_state, true)
+GRADVERIFY_SIMT_WAIT(mbarrier_test_wait_parity, std::uint32_t, gradverify_simt_mbarrier_wait, false)
+GRADVERIFY_SIMT_WAIT(mbarrier_try_wait_parity, std::uint32_t, gradverify_simt_mbarrier_wait, true)
 #undef GRADVERIFY_SIMT_WAIT
 
 template <dot_space to_space, dot_space from_space>

@@ -103,7 +103,7 @@ GRADVERIFY_SIMT_LAUNCH(cudaLaunchCooperativeKernel, true)
 
 namespace gradverify::simt::unit {
 
-/// The other attributes change no result: launches run in order.
+/// The other attributes change no result.
 inline LaunchConfig config_of(const PlacedConfig& at) {
     const cudaLaunchConfig_t& from = at.config;
     LaunchConfig config(from.gridDim, from.blockDim, from.dynamicSmemBytes, from.stream, at.file,
@@ -112,6 +112,8 @@ inline LaunchConfig config_of(const PlacedConfig& at) {
         const cudaLaunchAttributeValue& value = from.attrs[i].val;
         if (from.attrs[i].id == cudaLaunchAttributeCooperative)
             config.is_cooperative = value.cooperative != 0;
+        if (from.attrs[i].id == cudaLaunchAttributeProgrammaticStreamSerialization)
+            config.is_programmatic = value.programmaticStreamSerializationAllowed != 0;
         if (from.attrs[i].id == cudaLaunchAttributeClusterDimension)
             config.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
     }
@@ -149,6 +151,10 @@ inline cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, auto,
     *size = 8;
     return cudaSuccess;
 }
-// What a kernel depends on is done when it begins.
-inline void cudaGridDependencySynchronize() {}
-inline void cudaTriggerProgrammaticLaunchCompletion() {}
+// What a kernel depends on is done when it begins, but who did not wait for it knows nothing.
+inline void cudaGridDependencySynchronize() {
+    gradverify::simt::unit::gradverify_simt_wait_for_grids();
+}
+inline void cudaTriggerProgrammaticLaunchCompletion() {
+    gradverify::simt::unit::gradverify_simt_launch_dependents();
+}

@@ -97,6 +97,7 @@ struct LaunchConfig {
     const char* file;
     int line;
     bool is_cooperative = false;
+    bool is_programmatic = false;  ///< it may begin before the launch before it ends
     dim3 cluster;
 
     LaunchConfig(dim3 grid_size, dim3 block_size, std::size_t shared = 0,
@@ -175,6 +176,8 @@ void gradverify_simt_shared_is_placed(const void* address, std::size_t bytes,
 void gradverify_simt_arrive(const char* file, int line);
 /// `of_block`: other blocks are not ordered by it.
 void gradverify_simt_fence(bool of_block);
+void gradverify_simt_launch_dependents();
+void gradverify_simt_wait_for_grids();
 /// `of_block`: other blocks need not see it as one.
 void gradverify_simt_atomic(const volatile void* address, std::size_t bytes, const void* pc,
                             bool of_block);

@@ -51,8 +51,8 @@ std::string mbarrier_wait(const PtxStatement& statement, PtxModifiers& modifiers
     require(statement, count == 3 || (count == 4 && tries));
     return assignment_to(statement, 0) +
            (has_parity ? "gvp::mbarrier_wait_parity" : "gvp::mbarrier_wait_state") + space +
-           (is_relaxed ? ", false>(" : ">(") + address_of(statement, 1) + ", " +
-           value_of(statement, 2) + ");";
+           (tries ? ", true" : ", false") + (is_relaxed ? ", false>(" : ">(") +
+           address_of(statement, 1) + ", " + value_of(statement, 2) + ");";
 }
 
 std::string mbarrier(const PtxStatement& statement) {

@@ -178,8 +178,7 @@ std::string cpp_of_cvt_pack(const PtxStatement& statement) {
 /// Hints and events without an effect on results.
 bool has_no_effect(const PtxStatement& statement) {
     constexpr std::string_view names =
-        "prefetch prefetchu applypriority pmevent brkpt griddepcontrol "
-        "setmaxnreg discard";
+        "prefetch prefetchu applypriority pmevent brkpt setmaxnreg discard";
     return is_word_of(names, statement.parts[0]);
 }
 

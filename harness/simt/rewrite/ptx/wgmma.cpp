@@ -129,9 +129,10 @@ std::optional<std::string> cpp_of_wgmma(const PtxStatement& statement) {
     const std::string& name = statement.parts[0];
     if (name == "wgmma") return product_or_wait(statement);
     if (name == "setmaxnreg") return set_registers(statement);
-    // The CPU device runs kernels in order: what a kernel depends on is done when it begins.
-    if (is_word_of("griddepcontrol.launch_dependents griddepcontrol.wait", statement.opcode))
-        return ";";
+    if (statement.opcode == "griddepcontrol.wait")
+        return "gradverify::simt::unit::gradverify_simt_wait_for_grids();";
+    if (statement.opcode == "griddepcontrol.launch_dependents")
+        return "gradverify::simt::unit::gradverify_simt_launch_dependents();";
     return std::nullopt;
 }
 

@@ -193,7 +193,18 @@ TEST_CASE("nothing is found where a wait orders what its kernel takes it to orde
             for (const Finding& finding : take_findings()) FAIL_CHECK(finding.text);
         });
     }
-    CHECK(count == 23);
+    CHECK(count == 25);
+}
+
+TEST_CASE("mbarrier.test_wait holds nobody, and where it is false its thread knows nothing") {
+    for (const std::string launcher : {"mbarrier_tested_once", "mbarriers_tested_by_turns"}) {
+        std::string all;
+        simt_test::in_every_order([&] {
+            for (const Finding& finding : findings_of(launcher)) all += finding.text + "\n";
+        });
+        simt_test::check_contains(all, lines_of(launcher));
+    }
+    CHECK(run_on("cpu", "right_mbarriers_tested_by_turns")[1] == 7.0f);
 }
 
 TEST_CASE("a wait for products holds one warp: it is no barrier of the warpgroup") {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Works of one call that share memory, each launcher without an order between them and, as its
 // twin, with one; works_test.cpp says what is found. All work ends before the given stream goes on.
+#include <cuda.h>
 #include <cuda_runtime.h>
 
+#include "harness/simt/tests/async.hpp"
 #include "harness/simt/tests/launcher.hpp"
+#include "harness/simt/tests/tensor_maps.hpp"
 
 namespace {
 
@@ -211,3 +214,172 @@ LAUNCHER(freed_and_allocated_again) {
         },
         true);
 }
+
+// ---- Programmatic launches, which begin before the launch before them ends. Each kernel adds up
+// 64 numbers or scales them, with a wait or without.
+
+#ifndef __NVCC__  // of sm_90 alone
+namespace {
+
+enum class Waits { none, all, first, first_and_barrier, late };
+
+__device__ void depend(Waits waits) {
+    if (waits == Waits::all || (threadIdx.x == 0 && waits != Waits::none && waits != Waits::late))
+        cudaGridDependencySynchronize();
+    if (waits == Waits::first_and_barrier) __syncthreads();
+}
+
+__global__ void scale_early(float* x, bool triggers, Waits waits) {
+    if (triggers) asm volatile("griddepcontrol.launch_dependents;");
+    depend(waits);
+    x[threadIdx.x] *= 0.5f;  // line: scales early
+    if (waits == Waits::late) asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+__global__ void sum_early(const float* x, float* to, bool triggers, Waits waits) {
+    if (triggers) cudaTriggerProgrammaticLaunchCompletion();
+    depend(waits);
+    float sum = x[threadIdx.x];
+    if (waits == Waits::late) cudaGridDependencySynchronize();
+    atomicAdd(to, sum);
+}
+__global__ void put_early(float* x, Waits waits) {
+    cudaTriggerProgrammaticLaunchCompletion();
+    depend(waits);
+    x[threadIdx.x] = 1.0f;
+}
+__global__ void keep_early(float* keep, Waits waits) {
+    if (waits != Waits::none) cudaGridDependencySynchronize();
+    cudaTriggerProgrammaticLaunchCompletion();
+    keep[threadIdx.x] = 1.0f;
+}
+
+template <class... Params, class... Args>
+void early(cudaStream_t stream, bool is_programmatic, void (*kernel)(Params...), Args... args) {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = is_programmatic;
+    cudaLaunchConfig_t config{1, parts, 0, stream, &attribute, 1};
+    cudaLaunchKernelEx(&config, kernel, Params(args)...);
+}
+
+}  // namespace
+
+TWINS(programmatic_without_wait) {
+    early(s.given, true, scale_early, s.data, true, Waits::all);
+    early(s.given, true, sum_early, s.data, s.data + 32, false,
+          s.in_order ? Waits::all : Waits::none);
+}
+TWINS(programmatic_wait_of_one_thread) {
+    early(s.given, true, scale_early, s.data, true, Waits::all);
+    early(s.given, true, sum_early, s.data, s.data + 32, false,
+          s.in_order ? Waits::first_and_barrier : Waits::first);
+}
+TWINS(programmatic_wait_behind_the_read) {
+    early(s.given, true, scale_early, s.data, true, Waits::all);
+    early(s.given, true, sum_early, s.data, s.data + 32, false,
+          s.in_order ? Waits::all : Waits::late);
+}
+TWINS(programmatic_write_of_what_is_read) {
+    early(s.given, true, sum_early, s.data, s.data + 32, true, Waits::all);
+    early(s.given, true, put_early, s.data, s.in_order ? Waits::all : Waits::none);
+}
+TWINS(programmatic_launch_of_a_launch) {
+    early(s.given, true, scale_early, s.data, true, Waits::all);
+    early(s.given, true, put_early, s.scratch, Waits::all);  // triggers before it waits
+    early(s.given, true, sum_early, s.data, s.data + 32, false,
+          s.in_order ? Waits::all : Waits::none);
+}
+TWINS(programmatic_launch_of_what_waits_not) {
+    early(s.given, true, scale_early, s.data, true, Waits::all);
+    early(s.given, true, keep_early, s.scratch, s.in_order ? Waits::all : Waits::none);
+    early(s.given, true, sum_early, s.data, s.data + 32, false, Waits::none);
+}
+LAUNCHER(programmatic_without_a_trigger) {
+    early(call.stream, true, scale_early, call.data, false, Waits::none);
+    early(call.stream, true, sum_early, call.data, call.data + 32, false, Waits::none);
+}
+LAUNCHER(triggered_for_an_ordinary_launch) {
+    early(call.stream, true, scale_early, call.data, true, Waits::none);
+    early(call.stream, false, sum_early, call.data, call.data + 32, false, Waits::none);
+}
+LAUNCHER(programmatic_on_memory_of_its_own) {
+    early(call.stream, true, scale_early, call.data, true, Waits::none);
+    early(call.stream, true, put_early, call.data + 32, Waits::none);
+    cudaMemsetAsync(call.data, 0, 4, call.stream);
+    early(call.stream, true, put_early, call.data, Waits::none);
+}
+
+// ---- Tensor maps that the host writes, or copies, while a copy by them may be in flight.
+
+namespace {
+
+__device__ void load_box(const CUtensorMap* map, float* to) {
+    __shared__ std::uint64_t full;
+    __shared__ alignas(128) float box[64];
+    if (threadIdx.x == 0) {
+        init(&full, 1);
+        arrive_expecting(&full, sizeof box);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], "
+            "[%1, {%3, %3}], [%2];" ::"r"(shared_address(box)),
+            "l"(map), "r"(shared_address(&full)), "r"(0)
+            : "memory");
+    wait(&full, 0);
+    to[threadIdx.x] = box[threadIdx.x];
+}
+__global__ void load_by_map(const CUtensorMap* map, float* to) { load_box(map, to); }
+__global__ void load_by_parameter(const __grid_constant__ CUtensorMap map, float* to) {
+    load_box(&map, to);
+}
+
+void encode_of(CUtensorMap& map, float* data) {
+    encode<float>(map, data, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, {{8, 8}, {8, 8}, {1, 1}},
+                  CU_TENSOR_MAP_SWIZZLE_NONE);
+}
+
+}  // namespace
+
+TWINS(map_encoded_while_it_is_used) {
+    CUtensorMap* map = nullptr;
+    cudaMallocManaged(&map, sizeof *map);
+    encode_of(*map, s.data);
+    load_by_map<<<1, parts, 0, s.given>>>(map, s.scratch);
+    if (s.in_order) cudaStreamSynchronize(s.given);
+    encode_of(*map, s.data);
+    load_by_map<<<1, parts, 0, s.given>>>(map, s.scratch);
+    cudaStreamSynchronize(s.given);
+    cudaFree(map);
+}
+TWINS(pinned_map_encoded_while_it_is_used) {
+    CUtensorMap* map = nullptr;
+    cudaMallocHost(&map, sizeof *map);
+    encode_of(*map, s.data);
+    load_by_map<<<1, parts, 0, s.side>>>(map, s.scratch);
+    cudaStreamSynchronize(s.in_order ? s.side : s.other);
+    encode_of(*map, s.data);
+    cudaStreamSynchronize(s.side);
+    cudaFreeHost(map);
+}
+TWINS(map_copied_while_it_is_used) {
+    CUtensorMap of_host, *map = nullptr;
+    encode_of(of_host, s.data);
+    cudaMalloc(&map, sizeof *map);
+    cudaMemcpyAsync(map, &of_host, sizeof of_host, cudaMemcpyHostToDevice, s.given);
+    load_by_map<<<1, parts, 0, s.given>>>(map, s.scratch);
+    encode_of(of_host, s.data);
+    if (s.in_order) after(s.other, s.given);
+    cudaMemcpyAsync(map, &of_host, sizeof of_host, cudaMemcpyHostToDevice, s.other);
+    cudaDeviceSynchronize();
+    cudaFree(map);
+}
+LAUNCHER(map_as_a_parameter_is_encoded_again) {
+    CUtensorMap map;
+    for (int i = 0; i < 2; ++i) {
+        encode_of(map, call.data);
+        load_by_parameter<<<1, parts, 0, call.stream>>>(map, call.data);
+    }
+}
+#endif

@@ -331,6 +331,48 @@ TWINS(mbarrier_waited_relaxed, 1, 64) {
     data[0] = value;  // line: mbarrier_waited_relaxed
 }
 
+TWINS(mbarrier_tested_once, 1, 64) {
+    MBARRIER_HAND_OVER();
+    if (threadIdx.x == 0) {
+        value = 7;  // line: mbarrier_tested_once
+        arrive(&full);
+    }
+    if (threadIdx.x != 32) return;
+    if (is_right) wait(&full, 0);
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%0], 0; }" ::"r"(at)
+                 : "memory");
+    data[0] = value;  // line: mbarrier_tested_once
+}
+
+/// Looks at two by turns, and takes what has come; or takes both at once.
+TWINS(mbarriers_tested_by_turns, 1, 96) {
+    __shared__ std::uint64_t full[2];
+    __shared__ float values[2];
+    if (threadIdx.x < 2) init(&full[threadIdx.x], 1);
+    __syncthreads();
+    const unsigned of = threadIdx.x / 32;
+    if (of < 2 && threadIdx.x % 32 == 0) {
+        values[of] = 7;  // line: mbarriers_tested_by_turns
+        arrive(&full[of]);
+    }
+    if (threadIdx.x != 64) return;
+    unsigned taken = 0;
+    while (taken != 3) {
+        for (unsigned i = 0; i < 2; ++i) {
+            unsigned is_over = 0;
+            asm volatile(
+                "{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [%1], 0; "
+                "selp.u32 %0, 1, 0, p; }"
+                : "=r"(is_over)
+                : "r"(shared_address(&full[i]))
+                : "memory");
+            if (is_over == 0 && is_right) continue;
+            data[i] = values[i];  // line: mbarriers_tested_by_turns
+            taken |= 1u << i;
+        }
+    }
+}
+
 // ---- The cluster's barrier.
 
 __global__ void __cluster_dims__(2, 1, 1) read_of_other(float* data, bool is_right, bool fences) {

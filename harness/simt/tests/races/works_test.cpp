@@ -59,6 +59,14 @@ const std::string wrong[] = {
     "atomic_sums_not_joined",
     "per_thread_stream_beside_the_given",
     "default_stream_beside_one_that_does_not_block",
+    "map_encoded_while_it_is_used",
+    "pinned_map_encoded_while_it_is_used",
+    "map_copied_while_it_is_used",
+};
+const std::string wrong_programmatic[] = {
+    "programmatic_without_wait",         "programmatic_wait_of_one_thread",
+    "programmatic_wait_behind_the_read", "programmatic_write_of_what_is_read",
+    "programmatic_launch_of_a_launch",   "programmatic_launch_of_what_waits_not",
 };
 
 }  // namespace
@@ -79,7 +87,8 @@ TEST_CASE("works that share memory in an order, or only read it, are right") {
             CHECK(findings_of_call(launcher + "_in_order", stream).empty());
         }
     for (const std::string launcher :
-         {"halves_beside_each_other", "read_beside_each_other", "freed_and_allocated_again"}) {
+         {"halves_beside_each_other", "read_beside_each_other", "freed_and_allocated_again",
+          "map_as_a_parameter_is_encoded_again"}) {
         CAPTURE(launcher);
         for (const Finding& finding : findings_of_call(launcher, given)) FAIL_CHECK(finding.text);
     }
@@ -103,4 +112,21 @@ TEST_CASE("a race of two works names both, their streams, their lines and the el
                     "cudaMemsetAsync on a stream of the launcher's own writes it; "});
     check_contains(first_text("freed_before_its_use_is_done", given),
                    {"cudaFreeAsync on the given stream frees it, "});
+}
+
+TEST_CASE("a programmatic launch does not know of the one before until it has waited") {
+    simt_test::in_every_order([] {
+        for (const std::string& launcher : wrong_programmatic) {
+            CAPTURE(launcher);
+            check_contains(first_text(launcher, given),
+                           {"data race on ", "; the launch may begin before that one ends"});
+            for (const Finding& finding : findings_of_call(launcher + "_in_order", given))
+                FAIL_CHECK(finding.text);
+        }
+        for (const std::string launcher :
+             {"programmatic_without_a_trigger", "triggered_for_an_ordinary_launch",
+              "programmatic_on_memory_of_its_own"})
+            for (const Finding& finding : findings_of_call(launcher, given))
+                FAIL_CHECK(finding.text);
+    });
 }

@@ -20,10 +20,11 @@ void gradverify_simt_mbarrier_complete(void* mbarrier, std::uint32_t bytes, cons
 std::uint64_t gradverify_simt_mbarrier_arrive(void* mbarrier, std::uint32_t count,
                                               std::uint32_t expected_bytes, MbarrierArrival kind,
                                               const char* file, int line, bool releases = true);
+/// `suspends`: it is a try_wait, which is false where nothing can end the phase.
 bool gradverify_simt_mbarrier_wait(void* mbarrier, bool phase, const char* file, int line,
-                                   bool acquires = true);
+                                   bool acquires = true, bool suspends = true);
 bool gradverify_simt_mbarrier_wait_state(void* mbarrier, std::uint64_t state, const char* file,
-                                         int line, bool acquires = true);
+                                         int line, bool acquires = true, bool suspends = true);
 std::uint32_t gradverify_simt_mbarrier_pending(std::uint64_t state);
 void gradverify_simt_mbarrier_arrive_copies(void* mbarrier, bool increments, const char* file,
                                             int line);
@@ -64,17 +65,17 @@ GRADVERIFY_SIMT_ACCESS std::uint64_t mbarrier_arrive(std::uint64_t at, std::uint
                                            expected_bytes, kind, file, line, releases);
 }
 /// 9.7.13.15.16 mbarrier.test_wait and mbarrier.try_wait, by parity and by an arrival's state.
-template <Space space, bool acquires = true>
+template <Space space, bool suspends, bool acquires = true>
 GRADVERIFY_SIMT_ACCESS bool mbarrier_wait_parity(std::uint64_t at, std::uint32_t parity,
                                                  GRADVERIFY_SIMT_PLACE) {
     return gradverify_simt_mbarrier_wait(mbarrier_at<space>(at, file, line), (parity & 1u) != 0,
-                                         file, line, acquires);
+                                         file, line, acquires, suspends);
 }
-template <Space space, bool acquires = true>
+template <Space space, bool suspends, bool acquires = true>
 GRADVERIFY_SIMT_ACCESS bool mbarrier_wait_state(std::uint64_t at, std::uint64_t state,
                                                 GRADVERIFY_SIMT_PLACE) {
     return gradverify_simt_mbarrier_wait_state(mbarrier_at<space>(at, file, line), state, file,
-                                               line, acquires);
+                                               line, acquires, suspends);
 }
 /// 9.7.13.15.17 mbarrier.pending_count.
 inline std::uint32_t mbarrier_pending_count(std::uint64_t state) {
