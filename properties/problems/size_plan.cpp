@@ -28,9 +28,13 @@ constexpr std::int64_t beyond_grid = 65536;
 
 /// What each turn adds to what may be spent, as a share of the budget: what a free draw costs,
 /// which would have the turn.
-constexpr double share_of_turn = 0.05;
-/// In a usual row.
-constexpr double usual_turns = 160.0;
+constexpr double share_of_turn = 0.08;
+/// In a usual row, and how many of them one problem may take.
+constexpr double usual_turns = 156.0, most_turns = usual_turns / 4.0;
+
+/// Two sizes in one level, and what may stand for them where that is too dear: the smaller one in
+/// lower levels. Each that is there is also large enough for those behind it.
+using Alternatives = std::vector<GivenSizes>;
 
 /// The sizes of one rank, and what problems of them cost.
 class SizesOfRank {
@@ -42,10 +46,12 @@ class SizesOfRank {
           domain_(problems.domains()[domain]),
           cost_(cost),
           budget_(budget) {
-        for (int which = 0; which < std::ssize(domain_.classes); ++which)
-            if (enlarges(levels_of(problems.op().space, domain_, which).role) &&
-                !domain_.at(which).is_fixed())
-                axes_.push_back(which);
+        for (const int which : domain_.draw_order) {
+            if (domain_.at(which).is_fixed()) continue;
+            const bool is_axis = enlarges(levels_of(problems.op().space, domain_, which).role);
+            if (is_axis) axes_.push_back(which);
+            if (is_axis || !domain_.at(which).multiples.empty()) sizes_.push_back(which);
+        }
     }
 
     /// Problems that meet each axis at each size, or at this rank's share of the sizes: as few as a
@@ -64,39 +70,39 @@ class SizesOfRank {
         return meeting_all(0.0);
     }
 
-    void add_pairs(std::vector<GivenSizes>& found) const {
+    void add_pairs(std::vector<Alternatives>& found) const {
         const std::size_t smallest = axes_.size() > axes_with_small_levels ? small_levels : 0;
-        for (std::size_t a = 0; a < axes_.size(); ++a)
-            for (std::size_t b = a + 1; b < axes_.size(); ++b)
-                for (std::size_t i = smallest; i + 1 < level_begins.size(); ++i)
-                    for (std::size_t j = i < small_levels ? small_levels : smallest;
-                         j + 1 < level_begins.size(); ++j)
-                        add(found, {level(axes_[a], i), level(axes_[b], j)});
+        for (std::size_t a = 0; a < sizes_.size(); ++a)
+            for (std::size_t b = a + 1; b < sizes_.size(); ++b)
+                for (std::size_t most = small_levels; most + 1 < level_begins.size(); ++most) {
+                    Alternatives& of_level = found.emplace_back();
+                    add(of_level, {level(sizes_[a], most), level(sizes_[b], most)});
+                    for (std::size_t less = most; less-- > smallest;) {
+                        add(of_level, {level(sizes_[a], less), level(sizes_[b], most)});
+                        add(of_level, {level(sizes_[a], most), level(sizes_[b], less)});
+                    }
+                }
     }
 
-    /// Each axis by itself; a number of groups may be a grid's axis, too.
-    void add_beyond_grid(std::vector<GivenSizes>& found) const {
-        for (int which = 0; which < std::ssize(domain_.classes); ++which)
-            if (std::ranges::count(axes_, which) > 0 || !domain_.at(which).multiples.empty())
-                add(found, {at_least(which, beyond_grid)});
+    /// Each by itself; a number of groups may be a grid's axis, too.
+    void add_beyond_grid(std::vector<Alternatives>& found) const {
+        for (const int which : sizes_) add(found.emplace_back(), {exactly(which, beyond_grid)});
     }
 
   private:
-    /// The smallest value of a class from this one on.
-    GivenSize at_least(int which, std::int64_t value) const {
-        const std::int64_t least = round_up(value, domain_.at(which).step);
-        return {which, least, least};
-    }
+    static GivenSize exactly(int which, std::int64_t value) { return {which, value, value}; }
     GivenSize level(int which, std::size_t i) const {
-        GivenSize size = at_least(which, level_begins[i] + 1);
-        size.most = std::min(level_begins[i + 1] - 1, domain_.at(which).highest);
-        return size;
+        return {which, level_begins[i] + 1,
+                std::min(level_begins[i + 1] - 1, domain_.at(which).highest)};
     }
 
-    /// The same sizes and what they cost; nothing if no problem has them.
-    std::optional<GivenSizes> priced(const std::vector<GivenSize>& sizes) const {
+    /// The smallest such sizes from these on, and what they cost; nothing if no problem has them.
+    std::optional<GivenSizes> priced(std::vector<GivenSize> sizes) const {
         Assignment values(domain_);
-        for (const GivenSize& size : sizes) {
+        for (GivenSize& size : sizes) {
+            const bool has_choice = size.least < size.most;
+            size.least = round_up(size.least, std::max<std::int64_t>(values.unit(size.which), 1));
+            if (!has_choice) size.most = size.least;
             if (size.least > size.most || !values.allows(size.which, size.least))
                 return std::nullopt;
             values.set(size.which, size.least);
@@ -107,13 +113,13 @@ class SizesOfRank {
         return GivenSizes{at_, sizes, cost.share_of(share_of_budget(budget_, 1.0))};
     }
 
-    void add(std::vector<GivenSizes>& found, const std::vector<GivenSize>& sizes) const {
+    void add(Alternatives& found, const std::vector<GivenSize>& sizes) const {
         if (auto given = priced(sizes)) found.push_back(std::move(*given));
     }
 
     /// Adds a size to the last problem that stays cheap with it, or as a new one.
     void place(int axis, std::int64_t value, double most, std::vector<GivenSizes>& found) const {
-        const GivenSize size = at_least(axis, value);
+        const GivenSize size = exactly(axis, value);
         for (GivenSizes& given : found | std::views::reverse) {
             if (std::ranges::count(given.sizes, axis, &GivenSize::which) > 0) continue;
             std::vector<GivenSize> sizes = given.sizes;
@@ -132,7 +138,8 @@ class SizesOfRank {
     const RankDomain& domain_;
     const CostModel& cost_;
     const WorkBudget& budget_;
-    std::vector<int> axes_;  ///< classes
+    std::vector<int> axes_;   ///< classes
+    std::vector<int> sizes_;  ///< and those that axes are multiples of, before these
 };
 
 /// Whether a problem of these sizes is also large enough for the others.
@@ -143,30 +150,40 @@ bool is_beyond(const GivenSizes& given, const GivenSizes& other) {
            });
 }
 
-/// The cheapest first. As far as a usual row pays, larger sizes stand for smaller ones that are not
-/// cheap.
-std::vector<GivenSizes> without_smaller(std::vector<GivenSizes> all) {
-    std::ranges::stable_sort(all, {}, &GivenSizes::share);
-    std::vector<GivenSizes> kept;
-    double spent = 0.0;
-    bool is_paid = true;
+/// What a usual row pays, the cheapest first, and then the others. Levels are served in the order
+/// of what two sizes in them cost, so that no two sizes wait for others to be larger; as far as a
+/// row pays, larger sizes stand for smaller ones that are not cheap.
+std::vector<GivenSizes> in_order(std::vector<Alternatives> all) {
+    std::erase_if(all, [](const Alternatives& one) { return one.empty(); });
+    std::ranges::stable_sort(all, {}, [](const Alternatives& one) { return one.front().share; });
+    std::vector<GivenSizes> paid, others;
+    double turns = 0.0;
+    const auto turns_of = [](const GivenSizes& one) {
+        return std::max(one.share / share_of_turn, 1.0);
+    };
+    std::size_t count = 0;
+    for (const Alternatives& one : all) count += one.size();
     // Many need the turns of the cheap ones, too.
     const double least =
-        static_cast<double>(all.size()) > usual_turns / 2.0 ? 0.0 : SizePlan::cheap_share;
-    for (GivenSizes& given : all) {
-        const auto is_needless = [&](const GivenSizes& smaller) {
-            return smaller.share > least && is_beyond(given, smaller);
-        };
-        double with_it = spent + given.share;
-        for (const GivenSizes& one : kept) with_it -= is_needless(one) ? one.share : 0.0;
-        is_paid = is_paid && with_it <= share_of_turn * usual_turns;
-        if (is_paid) {
-            std::erase_if(kept, is_needless);
-            spent = with_it;
+        static_cast<double>(count) > usual_turns / 2.0 ? 0.0 : SizePlan::cheap_share;
+    for (Alternatives& alternatives : all)
+        for (GivenSizes& given : alternatives) {
+            const auto stands_for = [&](const GivenSizes& larger, const GivenSizes& smaller) {
+                return smaller.share > least && is_beyond(larger, smaller);
+            };
+            if (std::ranges::any_of(paid, [&](const auto& one) { return stands_for(one, given); }))
+                continue;
+            const auto is_needless = [&](const auto& one) { return stands_for(given, one); };
+            double with_it = turns + turns_of(given);
+            for (const GivenSizes& one : paid) with_it -= is_needless(one) ? turns_of(one) : 0.0;
+            const bool is_paid = turns_of(given) <= most_turns && with_it <= usual_turns;
+            if (is_paid) std::erase_if(paid, is_needless), turns = with_it;
+            (is_paid ? paid : others).push_back(std::move(given));
         }
-        kept.push_back(std::move(given));
-    }
-    return kept;
+    std::ranges::stable_sort(paid, {}, &GivenSizes::share);
+    std::ranges::stable_sort(others, {}, &GivenSizes::share);
+    std::ranges::move(others, std::back_inserter(paid));
+    return paid;
 }
 
 }  // namespace
@@ -185,7 +202,7 @@ WorkBudget dear_budget(const WorkBudget& budget) {
 
 SizePlan::SizePlan(const SupportedProblems& problems, const WorkBudget& budget) {
     const CostModel cost(problems);
-    std::vector<GivenSizes> others;
+    std::vector<Alternatives> others;
     for (std::size_t domain = 0; domain < problems.domains().size(); ++domain) {
         const SizesOfRank sizes(problems, domain, cost, budget);
         std::ranges::move(sizes.just_above_blocks(), std::back_inserter(first_));
@@ -196,10 +213,10 @@ SizePlan::SizePlan(const SupportedProblems& problems, const WorkBudget& budget) 
     std::ranges::stable_sort(first_, {}, &GivenSizes::share);
     const auto dear = std::ranges::upper_bound(first_, 4 * cheap_share, {}, &GivenSizes::share);
     const auto rest = std::min(dear, first_.begin() + std::min(std::ssize(first_), most_first));
-    std::move(rest, first_.end(), std::back_inserter(others));
+    for (auto one = rest; one != first_.end(); ++one) others.push_back({std::move(*one)});
     first_.erase(rest, first_.end());
     double spent = 0.0;
-    for (GivenSizes& given : without_smaller(std::move(others))) {
+    for (GivenSizes& given : in_order(std::move(others))) {
         spent += given.share;
         const std::int64_t next = turns_.empty() ? 0 : turns_.back().at + 1;
         turns_.push_back(

@@ -72,21 +72,33 @@ TEST_CASE("two sizes are beyond any two thresholds of a tile within 1,000 cases,
           {"n", "k", 1025, 129},
           {"n", "k", 100, 900}}},
         {"conv",
-         {{"n", "c", 129, 129}, {"n", "k", 129, 129}, {"c", "k", 129, 65}, {"n", "k", 65, 257}}},
+         {{"n", "c", 129, 129}, {"n", "k", 129, 129}, {"c", "k", 129, 129}, {"n", "k", 65, 257}}},
         {"softmax_cross_entropy", {{"n", "v", 5, 1025}, {"n", "v", 129, 129}, {"n", "v", 257, 65}}},
         {"attention",
          {{"sq", "sk", 129, 129}, {"sk", "d", 129, 65}, {"sq", "d", 65, 129}, {"b", "h", 17, 33}}},
         {"batch_norm", {{"n", "c", 129, 129}, {"c", "pixels", 33, 257}, {"n", "pixels", 257, 33}}},
-        {"group_norm", {{"c", "pixels", 129, 129}}},
+        {"group_norm",
+         {{"c", "pixels", 129, 129}, {"n", "groups", 33, 33}, {"groups", "pixels", 33, 65}}},
         {"embedding", {{"tokens", "rows", 257, 129}, {"tokens", "width", 129, 129}}},
         {"rms_norm", {{"rows", "width", 129, 129}, {"rows", "width", 9, 1025}}},
         {"causal_conv1d", {{"total", "channels", 257, 65}, {"seqs", "channels", 33, 129}}},
         {"grouped_gemm", {{"total", "n", 129, 129}, {"k", "n", 129, 65}, {"total", "k", 129, 129}}},
         {"selective_scan", {{"d", "l", 65, 129}, {"b", "l", 17, 257}}},
         {"segment_sum", {{"total", "width", 257, 129}, {"total", "parts", 129, 65}}},
-        {"grid_sample", {{"h", "w", 65, 129}, {"n", "c", 33, 33}}},
+        {"grid_sample",
+         {{"h", "w", 65, 129},
+          {"n", "c", 129, 129},
+          {"out_h", "out_w", 129, 65},
+          {"out_h", "out_w", 65, 129},
+          {"c", "out_w", 65, 129}}},
         {"conv_transpose", {{"n", "k", 129, 65}, {"c", "k", 65, 129}}},
-        {"scatter_add", {{"k", "inner", 65, 129}}}};
+        {"scatter_add",
+         {{"k", "inner", 65, 129}, {"k", "inner", 129, 65}, {"outer", "k", 129, 65}}},
+        {"rope",
+         {{"batch", "heads", 33, 129},
+          {"length", "heads", 33, 129},
+          {"heads", "dim", 129, 129},
+          {"length", "dim", 129, 129}}}};
     // Passes of an operator draw alike, so three seeds of one stand for those of the others.
     for (const auto& [name, thresholds] : table)
         for (const PassSpec& pass : Registry::instance().find_operator(name)->passes)
@@ -130,7 +142,7 @@ TEST_CASE("a row's planned sizes cost no more than a few free draws in each turn
     spent = 0.0;
     for (std::int64_t turn = 0; turn < 160; ++turn) {
         if (const GivenSizes* given = plan.at_turn(turn)) spent += given->share;
-        CHECK(spent <= 0.06 * static_cast<double>(turn) + 1.0);
+        CHECK(spent <= 0.09 * static_cast<double>(turn) + 1.0);
     }
     CHECK(spent > 5.0);
 }
