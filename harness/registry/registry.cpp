@@ -349,10 +349,8 @@ std::string Registry::why_left_out(const std::string& filter) const {
             names.push_back(name.find('/') == std::string::npos ? name
                                                                 : "the kernels of kernels/" + name);
     if (names.empty()) return "";
-    return fmt::format(
-        "; this build leaves out {}, which `./run verify {}` builds in a clone of gradverify, and "
-        "GRADVERIFY_PARTS elsewhere",
-        joined(names), shell_quoted(filter));
+    return fmt::format("; this build leaves out {}; in a clone `./run verify {}` builds it",
+                       joined(names), shell_quoted(filter));
 }
 
 std::vector<std::string> Registry::operator_names() const {
