@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes that hide: in memory that looks like numbers, in an input that is put back, and in what
-// a launcher keeps from call to call. Three operators each, with right twins.
+// Mistakes that hide: in memory that looks like numbers, in an input that is put back, in what a
+// launcher keeps from call to call, and in device memory that its host code uses. Three operators
+// each, with right twins.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -108,6 +109,33 @@ TEST_CASE("a kernel that takes tensors of one element, or five, has cases of eve
             check_all_agree(op + kernel, values_of(op), 60);
             check_all_agree(op + kernel, "free_of_races", 20);
         }
+}
+
+TEST_CASE("a launcher that uses device memory on the host fails, and its twins pass") {
+    const struct {
+        const char *kernel, *told;
+    } wrong[] = {
+        {"bug_sums_on_host", "the launcher read device memory on the host: in x, x[0] of "},
+        {"bug_copies_on_host", "the launcher read device memory on the host: in x, x["},
+        {"bug_branches_on_host", "the launcher read device memory on the host: in x, x[0] of "},
+        {"bug_patches_on_host", "the launcher read device memory on the host: in y, y["},
+        {"bug_clears_on_host", "the launcher wrote device memory on the host: byte 0 of the "}};
+    for (const std::string& op : operators) {
+        for (const auto& [kernel, told] : wrong) {
+            const Verdicts verdicts = run_drawn(op + kernel, "stays_in_bounds", 40);
+            CHECK(verdicts[Verdict::failed] > 10);
+            CHECK(verdicts[Verdict::errored] == 0);
+            const std::string message = run(op + kernel, "stays_in_bounds", "n=3:dense=2").message;
+            CAPTURE(message);
+            CHECK(message.find("hidden_kernels.cu:") != std::string::npos);
+            CHECK(message.find(told) != std::string::npos);
+        }
+        for (const char* right : {"sums_a_copy", "sums_managed_memory", "sums_pinned_memory",
+                                  "branches_on_a_copy", "patches_by_copies", "clears_on_device"}) {
+            check_right(op + right);
+            check_all_agree(op + right, "free_of_races", 20);
+        }
+    }
 }
 
 }  // namespace gradverify

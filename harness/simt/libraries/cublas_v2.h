@@ -85,7 +85,6 @@ struct Gemm {
     template <class Sum, class A, class B, class C>
     cublasStatus_t run(Sum alpha, const A* a, const B* b, Sum beta, C* c) const {
         if (!is_valid()) return CUBLAS_STATUS_INVALID_VALUE;
-        const DeviceWork work;
         for (long long i = 0; i < batch; ++i)
             one(alpha, a + i * stride_a, b + i * stride_b, beta, c + i * stride_c);
         return CUBLAS_STATUS_SUCCESS;
@@ -139,6 +138,7 @@ struct ComputeType {
 /// A and B of one type.
 inline cublasStatus_t gemm_of_types(const Gemm& gemm, ComputeType compute, const void* alpha,
                                     Typed a, Typed b, const void* beta, Typed c) {
+    const DeviceWork work;  // scalars may be the device's, too
     if (a.type != b.type || compute == CUBLAS_COMPUTE_16F) return CUBLAS_STATUS_NOT_SUPPORTED;
     return with_type(a.type, [&](auto of_a) {
         return with_type(c.type, [&](auto of_c) {
@@ -162,6 +162,7 @@ inline cublasStatus_t gemm_of_types(const Gemm& gemm, ComputeType compute, const
     inline cublasStatus_t cublas##LETTER##gemm(                                                   \
         cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,      \
         const T* alpha, const T* a, int lda, const T* b, int ldb, const T* beta, T* c, int ldc) { \
+        const gradverify::simt::unit::DeviceWork work;                                            \
         return gradverify::simt::unit::Gemm{op_a, op_b, m, n, k, lda, ldb, ldc}.run(              \
             static_cast<SUM>(*alpha), a, b, static_cast<SUM>(*beta), c);                          \
     }                                                                                             \
@@ -169,6 +170,7 @@ inline cublasStatus_t gemm_of_types(const Gemm& gemm, ComputeType compute, const
         cublasHandle_t, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,      \
         const T* alpha, const T* a, int lda, long long stride_a, const T* b, int ldb,             \
         long long stride_b, const T* beta, T* c, int ldc, long long stride_c, int batch) {        \
+        const gradverify::simt::unit::DeviceWork work;                                            \
         return gradverify::simt::unit::Gemm{op_a, op_b, m,        n,        k,        lda,        \
                                             ldb,  ldc,  stride_a, stride_b, stride_c, batch}      \
             .run(static_cast<SUM>(*alpha), a, b, static_cast<SUM>(*beta), c);                     \
@@ -203,6 +205,7 @@ inline cublasStatus_t cublasGemmStridedBatchedEx(
     inline cublasStatus_t cublas##LETTER##gemv(cublasHandle_t, cublasOperation_t op, int m, int n, \
                                                const T* alpha, const T* a, int lda, const T* x,    \
                                                int x_step, const T* beta, T* y, int y_step) {      \
+        const gradverify::simt::unit::DeviceWork work;                                             \
         const bool plain = op == CUBLAS_OP_N;                                                      \
         const cublasOperation_t op_b = plain ? CUBLAS_OP_T : CUBLAS_OP_N;                          \
         const int outputs = plain ? m : n, inputs = plain ? n : m;                                 \

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "harness/simt/runtime/buffers.hpp"
@@ -25,8 +26,9 @@ struct Pages {
 // Pages are the process's, and so is this.
 struct HostAccess {
     std::mutex mutex;
-    std::vector<Pages> buffers;  ///< of the launcher that runs
-    std::size_t works = 0;       ///< OS threads for which the device works
+    std::vector<Pages> buffers;               ///< of the launcher that runs
+    std::size_t works = 0;                    ///< OS threads for which the device works
+    std::atomic<std::uint64_t> launcher = 0;  ///< launchers that have begun
     std::size_t changes = 0;
     std::atomic<bool> closes = false;  ///< whenever the device does not work
     std::atomic<bool> is_closed = false;
@@ -53,7 +55,8 @@ HostAccess& host_access() {
     return *access;
 }
 
-constinit thread_local bool is_at_work = false;
+/// The launcher in which the device works for this OS thread.
+constinit thread_local std::uint64_t at_work_in = 0;
 
 }  // namespace
 
@@ -62,6 +65,7 @@ void begin_launcher(bool closes) {
     const std::scoped_lock lock(access.mutex);
     access.buffers.clear();
     access.works = access.changes = 0;
+    ++access.launcher;
     for (const NamedBuffer& buffer : named_buffers()) {
         if (buffer.begin == buffer.end || !(closes || buffer.is_input)) continue;
         const std::uintptr_t page = page_size_bytes();
@@ -70,7 +74,6 @@ void begin_launcher(bool closes) {
              buffer.is_input});
     }
     access.closes = closes;
-    is_at_work = false;
     if (closes)
         access.close();
     else
@@ -79,20 +82,20 @@ void begin_launcher(bool closes) {
 
 void begin_device_work() {
     HostAccess& access = host_access();
-    if (!access.closes || is_at_work) return;
+    if (!access.closes || at_work_in == access.launcher) return;
     const std::scoped_lock lock(access.mutex);
-    is_at_work = true;
+    at_work_in = access.launcher;
     if (access.works++ > 0 || !access.is_closed) return;
     access.open(PROT_READ);
     if (access.changes > most_changes) access.closes = false;
 }
 
 void end_device_work() {
-    if (!is_at_work) return;
-    is_at_work = false;
+    if (at_work_in == 0) return;
     HostAccess& access = host_access();
     const std::scoped_lock lock(access.mutex);
-    if (access.works > 0 && --access.works == 0 && access.closes) access.close();
+    if (std::exchange(at_work_in, 0) == access.launcher && --access.works == 0 && access.closes)
+        access.close();
 }
 
 bool is_device_memory_closed() { return host_access().is_closed; }

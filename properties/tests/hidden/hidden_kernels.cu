@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels whose mistake hides: in memory that looks like numbers, in an input that is put back, and
-// in what a launcher keeps. Each is made for three operators, with a right twin.
+// Kernels whose mistake hides: in memory that looks like numbers, in an input that is put back, in
+// what a launcher keeps, and in device memory that its host code reaches here. Each is made for
+// three operators, with a right twin.
+#include <cstring>
 #include <map>
+#include <numeric>
 #include <vector>
 
 #include "properties/tests/launches.cuh"
@@ -167,6 +170,78 @@ void keeps_plans(const Of<which>& call) {
     plain<which>(call, kept.try_emplace(by_all ? way : Way{way.n, 0, 0.0f}, way).first->second);
 }
 
+// ---- device memory on the host
+
+/// Where a launcher sums all x, by whose sign it picks its kernel.
+enum class Sums { in_place, after_memcpy, after_copy, of_managed, of_pinned };
+
+template <Which which, Sums sums>
+void asks_for_sum(const Of<which>& call) {
+    const TensorView x = call.tensor("x");
+    const auto* from = x.template as<const float>();
+    const auto count = static_cast<std::size_t>(x.elements());
+    const std::size_t bytes = count * sizeof(float);
+    const auto stream = call.launch.stream;
+    std::vector<float> host(count);
+    float* own = host.data();
+    if (sums == Sums::of_managed) cudaMallocManaged(&own, bytes);
+    if (sums == Sums::of_pinned) cudaMallocHost(&own, bytes);
+    if (sums == Sums::after_memcpy) {
+        std::memcpy(own, from, bytes);
+    } else if (sums != Sums::in_place) {
+        cudaMemcpyAsync(own, from, bytes, cudaMemcpyDefault, stream);
+        cudaStreamSynchronize(stream);
+    }
+    const float* const seen = sums == Sums::in_place ? from : own;
+    const float sum = std::accumulate(seen, seen + count, 0.0f);
+    if (sum > 0.0f)
+        by_halves<which, false>(call);
+    else
+        plain<which>(call, call.way());
+    if (sums == Sums::of_managed) cudaFree(own);
+    if (sums == Sums::of_pinned) cudaFreeHost(own);
+}
+/// Picks its kernel by the first element.
+template <Which which, bool is_copied>
+void branches_on_first(const Of<which>& call) {
+    const auto* const x = call.tensor("x").template as<const float>();
+    float first = 0.0f;
+    if (is_copied)
+        cudaMemcpyAsync(&first, x, sizeof first, cudaMemcpyDeviceToHost, call.launch.stream);
+    cudaStreamSynchronize(call.launch.stream);
+    if (!is_copied) first = x[0];
+    if (first > 0.0f)
+        by_halves<which, false>(call);
+    else
+        plain<which>(call, call.way());
+}
+/// Puts one more element right behind the kernel.
+template <Which which, bool is_copied>
+void patches_output(const Of<which>& call) {
+    plain<which>(call, call.way());
+    auto* const y = call.tensor("y").template as<float>();
+    float last = 0.0f, *const at = y + call.way().n - 1;
+    if (is_copied)
+        cudaMemcpyAsync(&last, at, sizeof last, cudaMemcpyDeviceToHost, call.launch.stream);
+    cudaStreamSynchronize(call.launch.stream);
+    if (is_copied)
+        cudaMemcpyAsync(at, &last, sizeof last, cudaMemcpyHostToDevice, call.launch.stream);
+    else
+        *at = -(0.0f - *at);
+}
+/// Clears its scratch in a loop.
+template <Which which, bool on_host>
+void clears_scratch(const Of<which>& call) {
+    float* own = nullptr;
+    const std::size_t bytes = call.way().n * sizeof(float);
+    cudaMalloc(&own, bytes);
+    if (!on_host) cudaMemsetAsync(own, 0, bytes, call.launch.stream);
+    for (int i = 0; on_host && i < call.way().n; ++i) own[i] = 0.0f;
+    with_scratch<which>(call, own);
+    cudaStreamSynchronize(call.launch.stream);
+    cudaFree(own);
+}
+
 }  // namespace
 
 #define HIDDEN(WHICH, VARIANT, ...) GRADVERIFY_KERNEL(Of<Which::WHICH>, VARIANT, (__VA_ARGS__))
@@ -186,6 +261,17 @@ void keeps_plans(const Of<which>& call) {
     HIDDEN(WHICH, "results_by_all", keeps_results<Which::WHICH, no_word>);                         \
     HIDDEN(WHICH, "bug_plans_by_size", keeps_plans<Which::WHICH, false>);                          \
     HIDDEN(WHICH, "plans_by_all", keeps_plans<Which::WHICH, true>);                                \
+    HIDDEN(WHICH, "bug_sums_on_host", asks_for_sum<Which::WHICH, Sums::in_place>);                 \
+    HIDDEN(WHICH, "bug_copies_on_host", asks_for_sum<Which::WHICH, Sums::after_memcpy>);           \
+    HIDDEN(WHICH, "sums_a_copy", asks_for_sum<Which::WHICH, Sums::after_copy>);                    \
+    HIDDEN(WHICH, "sums_managed_memory", asks_for_sum<Which::WHICH, Sums::of_managed>);            \
+    HIDDEN(WHICH, "sums_pinned_memory", asks_for_sum<Which::WHICH, Sums::of_pinned>);              \
+    HIDDEN(WHICH, "bug_branches_on_host", branches_on_first<Which::WHICH, false>);                 \
+    HIDDEN(WHICH, "branches_on_a_copy", branches_on_first<Which::WHICH, true>);                    \
+    HIDDEN(WHICH, "bug_patches_on_host", patches_output<Which::WHICH, false>);                     \
+    HIDDEN(WHICH, "patches_by_copies", patches_output<Which::WHICH, true>);                        \
+    HIDDEN(WHICH, "bug_clears_on_host", clears_scratch<Which::WHICH, true>);                       \
+    HIDDEN(WHICH, "clears_on_device", clears_scratch<Which::WHICH, false>);                        \
     HIDDEN(WHICH, "of_one_element", by_halves<Which::WHICH, false>).up_to_elements(1);             \
     HIDDEN(WHICH, "of_five_elements", by_halves<Which::WHICH, false>).up_to_elements(5)
 HIDDEN_ALL(strided);

@@ -130,3 +130,38 @@ TEST_CASE("a programmatic launch does not know of the one before until it has wa
                 FAIL_CHECK(finding.text);
     });
 }
+
+TEST_CASE("copies of tensors beside the host arrive late, and their sources may not change") {
+    struct Left {
+        bool is_right;
+        std::string complaint;
+    };
+    const auto left_by = [](const std::string& launcher, gradverify::simt::Order order) {
+        const simt_test::ScheduleScope scope({.threads = order});
+        const simt_test::DeviceFloats memory(64);
+        gradverify::simt::begin_call(given);
+        simt_test::launchers().at("cpu/" + launcher)({memory.data, 64, 0, given});
+        const std::string complaint = why_unordered(true);
+        CHECK(gradverify::simt::take_error() == "");
+        return Left{memory.data[0] == 100.0f + 2016.0f, complaint};
+    };
+    using enum gradverify::simt::Order;
+    CHECK(left_by("tensor_to_pinned", ascending).is_right);
+    CHECK(!left_by("tensor_to_pinned", descending).is_right);
+    check_contains(left_by("tensor_from_pinned", descending).complaint,
+                   {"the host changed its source, which is pinned memory"});
+    for (const std::string launcher : {"tensor_to_pinned_waits", "tensor_to_pinned_blocks",
+                                       "tensor_to_pageable", "tensor_from_pinned_waits"})
+        for (const auto order : {ascending, descending}) {
+            CAPTURE(launcher);
+            CHECK(left_by(launcher, order).is_right);
+            CHECK(left_by(launcher, order).complaint == "");
+        }
+}
+
+TEST_CASE("a tensor that a second stream uses is freed behind it where that was recorded") {
+    check_contains(first_text("tensor_of_two_streams", given),
+                   {"cudaFreeAsync on the given stream frees it, ", "launch of twice"});
+    for (const Finding& finding : findings_of_call("tensor_of_two_streams_in_order", given))
+        FAIL_CHECK(finding.text);
+}

@@ -146,7 +146,8 @@ inline Tensor Tensor::gradverify_make(const Shape& shape, const TensorOptions& o
     return Tensor(std::move(memory), data, shape, type, device);
 }
 
-inline Tensor& Tensor::copy_(const Tensor& given, bool) const {
+// Memory that is not pinned is waited for by the copy itself, or staged.
+inline Tensor& Tensor::copy_(const Tensor& given, bool non_blocking) const {
     Tensor from = given.expand(sizes());
     const bool is_plain = from.scalar_type() == scalar_type() && is_non_overlapping_and_dense() &&
                           from.shape().is_dense_as(shape());
@@ -154,7 +155,7 @@ inline Tensor& Tensor::copy_(const Tensor& given, bool) const {
     if (is_plain) {
         C10_CUDA_CHECK(cudaMemcpyAsync(data_ptr(), from.data_ptr(), nbytes(), cudaMemcpyDefault,
                                        c10::cuda::getCurrentCUDAStream()));
-        if (is_cuda() != from.is_cuda())
+        if (is_cuda() != from.is_cuda() && !non_blocking)
             C10_CUDA_CHECK(cudaStreamSynchronize(c10::cuda::getCurrentCUDAStream()));
     } else if (is_cuda() == from.is_cuda()) {
         const c10::gradverify_detail::Elements elements(from);
@@ -166,7 +167,7 @@ inline Tensor& Tensor::copy_(const Tensor& given, bool) const {
         here.copy_(from);
         const Tensor there = gradverify_make(Shape(sizes()), options());
         there.copy_(here);
-        copy_(there);
+        copy_(there, non_blocking);
     }
     return self();
 }
@@ -199,11 +200,19 @@ inline Tensor Tensor::reshape(IntArrayRef sizes) const {
     const std::optional<Shape> seen = shape().viewed(sizes);
     return seen.has_value() ? viewed(*seen) : contiguous().view(sizes);
 }
-inline Tensor Tensor::to(const TensorOptions& wanted, bool, bool copy) const {
+inline bool Tensor::is_pinned() const {
+    return std::get_deleter<c10::gradverify_detail::FreePinned>(impl().memory) != nullptr;
+}
+inline Tensor Tensor::pin_memory() const {
+    if (is_pinned()) return *this;
+    TORCH_CHECK(is_cpu(), "cannot pin memory of the device");
+    return gradverify_make(shape().like(), options().pinned_memory(true)).copy_(*this);
+}
+inline Tensor Tensor::to(const TensorOptions& wanted, bool non_blocking, bool copy) const {
     const TensorOptions all = wanted.or_else(options());
     const bool stays = all.dtype() == scalar_type() && all.device().is_cuda() == device().is_cuda();
     if (stays && !copy) return *this;
-    return gradverify_make(shape().like(), all).copy_(*this);
+    return gradverify_make(shape().like(), all).copy_(*this, non_blocking);
 }
 template <class T>
 T Tensor::item() const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "gradverify_torch/cuda.hpp"
 #include "gradverify_torch/options.hpp"
@@ -148,20 +149,37 @@ struct Shape {
     }
 };
 
-/// Memory of the device: guarded and poisoned, freed in the order of the current stream. Kernels
-/// may use the host's where it is pinned.
+/// Frees memory of the device in the order of the current stream, behind the work so far of the
+/// streams that were recorded.
+struct FreeInOrder {
+    std::vector<cudaStream_t> recorded{};
+    void operator()(void* of_device) const {
+        const cudaStream_t current = cuda::getCurrentCUDAStream();
+        for (const cudaStream_t stream : recorded) {
+            cudaEvent_t used = nullptr;
+            cudaEventCreate(&used);
+            cudaEventRecord(used, stream);
+            cudaStreamWaitEvent(current, used, 0);
+            cudaEventDestroy(used);
+        }
+        cudaFreeAsync(of_device, current);
+    }
+};
+struct FreePinned {
+    void operator()(void* of_host) const { cudaFreeHost(of_host); }
+};
+/// Memory of the device, guarded and poisoned. Kernels may use the host's where it is pinned.
 inline std::shared_ptr<void> allocate(std::size_t bytes, Device device, bool is_pinned) {
     if (bytes == 0) return nullptr;
     void* memory = nullptr;
     if (device.is_cuda()) {
         C10_CUDA_CHECK(cudaMallocAsync(&memory, bytes, cuda::getCurrentCUDAStream()));
-        return {memory,
-                [](void* of_device) { cudaFreeAsync(of_device, cuda::getCurrentCUDAStream()); }};
+        return {memory, FreeInOrder()};
     }
     if (!is_pinned)
         return {::operator new(bytes), [](void* of_host) { ::operator delete(of_host); }};
     C10_CUDA_CHECK(cudaMallocHost(&memory, bytes));
-    return {memory, [](void* of_host) { cudaFreeHost(of_host); }};
+    return {memory, FreePinned()};
 }
 
 }  // namespace c10::gradverify_detail

@@ -172,8 +172,8 @@ class Tensor {
     Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
     Tensor clone(std::optional<MemoryFormat> format = {}) const;
     Tensor to(const TensorOptions& options, bool non_blocking = false, bool copy = false) const;
-    Tensor to(Device device, ScalarType type, bool = false, bool copy = false) const {
-        return to(TensorOptions(device).dtype(type), false, copy);
+    Tensor to(Device device, ScalarType type, bool non_blocking = false, bool copy = false) const {
+        return to(TensorOptions(device).dtype(type), non_blocking, copy);
     }
     Tensor toType(ScalarType type) const { return to(type); }
     Tensor type_as(const Tensor& other) const { return to(other.options()); }
@@ -185,9 +185,15 @@ class Tensor {
     template <class T>
     T item() const;
     Scalar item() const;
-    /// The memory lives until the tensor does not; no kernel that was launched needs it then.
+    /// The memory is freed behind what the stream has been given by then.
     template <class Stream>
-    void record_stream(const Stream&) const {}
+    void record_stream(const Stream& stream) const {
+        if (auto* free = std::get_deleter<c10::gradverify_detail::FreeInOrder>(impl().memory))
+            free->recorded.push_back(stream);
+    }
+    bool is_pinned() const;
+    /// On the host, for copies beside it.
+    Tensor pin_memory() const;
     Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
     Tensor sum(std::optional<ScalarType> type = {}) const {
         return sum(IntArrayRef(), false, type);
