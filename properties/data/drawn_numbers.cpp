@@ -319,23 +319,32 @@ void make_special(Array<double>& array, SplitMix64 random) {
             data[i] *= 0.0;  // which keeps the sign
 }
 
-void make_small(Array<double>& array, SplitMix64 random, DType dtype) {
-    // Down to the least normal number, so that all keep their digits.
-    int most = 66;
+/// Multiplies all elements, or those of about half of the rows, by 2 to the sign times up to
+/// `most`, or as far as all of them remain numbers of the type with all their digits.
+static void scale(Array<double>& array, SplitMix64& random, DType dtype, int sign, int most) {
+    const DTypeTraits traits = traits_of(dtype);
+    const int end = std::ilogb(sign > 0 ? traits.largest : traits.smallest_normal);
     for (const double element : array.data)
         if (element != 0.0 && std::isfinite(element))
-            most =
-                std::min(most, std::ilogb(element) - std::ilogb(traits_of(dtype).smallest_normal));
+            most = std::min(most, sign * (end - std::ilogb(element)));
     if (most < 1) return;
-    const auto exponent = static_cast<int>(random.between(most / 5, most));
+    const int exponent = sign * static_cast<int>(random.between(most / 5, most));
     const bool is_by_rows = random.one_in(3);
     const auto row =
         array.sizes.empty() ? array.data.size() : static_cast<std::size_t>(array.sizes.back());
-    bool is_small = true;
+    bool is_scaled = true;
     for (std::size_t i = 0; i < array.data.size(); ++i) {
-        if (is_by_rows && i % row == 0) is_small = random.one_in(2);
-        if (is_small) array.data[i] = rounded_to(dtype, std::ldexp(array.data[i], -exponent));
+        if (is_by_rows && i % row == 0) is_scaled = random.one_in(2);
+        if (is_scaled) array.data[i] = rounded_to(dtype, std::ldexp(array.data[i], exponent));
     }
+}
+
+void make_small(Array<double>& array, SplitMix64 random, DType dtype, int most) {
+    scale(array, random, dtype, -1, most);
+}
+
+void make_huge(Array<double>& array, SplitMix64 random, DType dtype, int most) {
+    scale(array, random, dtype, 1, most);
 }
 
 void make_large(Array<double>& array, SplitMix64 random, DType dtype) {

@@ -85,9 +85,13 @@ void add_outliers(Array<double>& array, SplitMix64 random, DType dtype);
 void make_special(Array<double>& array, SplitMix64 random);
 
 /// Makes all elements, or those of about half of the rows, smaller by one factor: for a float by
-/// 2^13 to 2^66. A constant that a formula must not have, such as an epsilon in a divisor, shows
-/// there.
-void make_small(Array<double>& array, SplitMix64 random, DType dtype);
+/// 2^13 to 2^66, or a fifth of another exponent to that. A constant that a formula must not have,
+/// such as an epsilon in a divisor, shows there.
+void make_small(Array<double>& array, SplitMix64 random, DType dtype, int most = 66);
+
+/// The same upwards, by 2 to this exponent at most, and not beyond the type's largest number: a
+/// square on the way overflows though the result would not.
+void make_huge(Array<double>& array, SplitMix64 random, DType dtype, int most);
 
 /// Makes all elements larger by one factor, beyond supposed bounds such as the start of a maximum.
 void make_large(Array<double>& array, SplitMix64 random, DType dtype);

@@ -11,6 +11,7 @@
 
 #include "harness/base/random.hpp"
 #include "harness/cases/recorded.hpp"
+#include "harness/numbers/autodiff/decisions.hpp"
 #include "harness/numbers/element_bits.hpp"
 #include "properties/data/drawn_numbers.hpp"
 #include "properties/data/thinned.hpp"
@@ -203,6 +204,46 @@ bool is_small(const Operator& op, const Data& data, DType dtype, const std::stri
            SplitMix64(mix_seed(data.seed, "small " + name)).one_in(2);
 }
 
+/// Whether the numbers of such a draw, a third of them, are huge instead. Sums and products alone
+/// overflow in every kernel.
+bool may_be_huge(const Operator& op, const Data& data, ValueKind kind) {
+    if (op.algebra == Algebra::products || kind != ValueKind::mantissas || data.is_dense ||
+        data.is_explicit || !data.files.empty())
+        return false;
+    return SplitMix64(mix_seed(data.seed, "small")).one_in(8) &&
+           SplitMix64(mix_seed(data.seed, "huge")).one_in(3);
+}
+
+/// Whether no pass of the operator comes near the end of its types' range by the operator's own
+/// formula: another one may come nearer, but a right one by less than the margin.
+bool stay_in_range(const Operator& op, const Problem& problem, const Values& values,
+                   const ElementTypes& types) {
+    constexpr double margin = 0x1p-16;
+    if (!std::ranges::all_of(op.passes, [](const PassSpec& p) { return !!p.bounded_reference; }))
+        return false;
+    Rounding rounding;
+    for (const auto* tensors : {&op.inputs, &op.outputs})
+        for (const TensorSpec& tensor : *tensors)
+            if (!tensor.holds_whole_numbers())
+                rounding.largest =
+                    std::min(rounding.largest, traits_of(types.of(op, tensor.name)).largest);
+    rounding.largest *= margin;
+    const ScopedRounding scope(rounding);
+    const auto is_in_range = [&](const Bounded& element) {
+        return std::isfinite(element.error()) && std::abs(element.value()) <= rounding.largest;
+    };
+    try {
+        for (const PassSpec& pass : op.passes)
+            for (const Array<Bounded>& output :
+                 bounded_outputs(op, pass, problem,
+                                 pick(op, problem, values, pass.taken_by_reference(), types)))
+                if (!std::ranges::all_of(output.data, is_in_range)) return false;
+        return true;
+    } catch (const UndecidedComparison&) {
+        return false;
+    }
+}
+
 /// Adds an offset, or makes numbers so large that functions overflow, underflow or saturate.
 void change_sizes(Array<double>& array, const Operator& op, const Data& data, DType dtype,
                   const std::string& name, SplitMix64& random) {
@@ -276,8 +317,10 @@ std::int64_t longest_reduction(const Operator& op, const Problem& problem) {
     return longest;
 }
 
-Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
-                          ValueKind kind, const ElementTypes& types, const std::string& name) {
+/// `huge`: the largest exponent by which tiny numbers are huge instead; 0: they are tiny.
+static Array<double> draw_one(const Operator& op, const Problem& problem, const Data& data,
+                              ValueKind kind, const ElementTypes& types, const std::string& name,
+                              int huge) {
     const TensorSpec& tensor = op.tensor_named(name);
     if (op.algebra == Algebra::piecewise_polynomial && kind == ValueKind::integers &&
         !data.is_explicit && !tensor.holds_whole_numbers())
@@ -305,8 +348,11 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     if (is_input && types.may_be_nan(tensor) && holds_nan(op, data))
         fill_nan(array, data.seed, shape);
     const DType dtype = types.of(op, name);
-    if (kind == ValueKind::mantissas && is_small(op, data, dtype, name))
-        make_small(array, SplitMix64(mix_seed(data.seed, "exponent of " + name)), dtype);
+    const SplitMix64 exponent(mix_seed(data.seed, "exponent of " + name));
+    if (kind == ValueKind::mantissas && is_small(op, data, dtype, name) && huge == 0)
+        make_small(array, exponent, dtype, may_be_huge(op, data, kind) ? 126 : 66);
+    else if (kind == ValueKind::mantissas && is_small(op, data, dtype, name))
+        make_huge(array, exponent, dtype, huge);
     else if (op.algebra != Algebra::products && kind == ValueKind::mantissas &&
              !near_steps_of(op, data, kind, types, name))
         change_sizes(array, op, data, dtype, name, shape);
@@ -331,14 +377,37 @@ Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data
     return array;
 }
 
+static Values draw_all(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
+                       const ElementTypes& types, int huge) {
+    Values values;
+    for (const std::string& tensor : drawn_tensors(op))
+        values[tensor] = draw_one(op, problem, data, kind, types, tensor, huge);
+    return values;
+}
+
+/// The largest exponent that lets every pass stay in its types' range; 0 where none does.
+static int huge_exponent(const Operator& op, const Problem& problem, const Data& data,
+                         ValueKind kind, const ElementTypes& types) {
+    if (!may_be_huge(op, data, kind)) return 0;
+    for (const int most : {110, 63, 31})
+        if (stay_in_range(op, problem, draw_all(op, problem, data, kind, types, most), types))
+            return most;
+    return 0;
+}
+
+Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
+                          ValueKind kind, const ElementTypes& types, const std::string& name) {
+    return draw_one(op, problem, data, kind, types, name,
+                    huge_exponent(op, problem, data, kind, types));
+}
+
 Values draw_values(const Operator& op, const Problem& problem, const Data& data, ValueKind kind,
                    const ElementTypes& types) {
     if (op.algebra == Algebra::piecewise_polynomial && kind == ValueKind::integers &&
         !data.is_explicit)
         return draw_thinned(op, problem, data, types);
-    Values values;
-    for (const std::string& tensor : drawn_tensors(op))
-        values[tensor] = draw_tensor(op, problem, data, kind, types, tensor);
+    Values values =
+        draw_all(op, problem, data, kind, types, huge_exponent(op, problem, data, kind, types));
     set_listed(op, problem, values, data.elements, types);
     if (data.is_explicit) complete_listed(op, problem, values, data.elements);
     return values;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiny numbers, zeros of either sign, and numbers of which a formula loses all digits: a kernel
-// that is wrong on them alone is found, and none that is right is charged.
+// Tiny and huge numbers, zeros of either sign, and numbers of which a formula loses all digits: a
+// kernel that is wrong on them alone is found, and none that is right is charged.
 #include <doctest/doctest.h>
 
 #include "properties/tests/verdicts.hpp"
@@ -17,12 +17,22 @@ TEST_CASE("an epsilon that the operator does not have, and a flush to zero, show
     for (const char* property : {"within_rounding_bound", "matches_finite_differences"}) {
         CAPTURE(property);
         check_all_agree("row_norm.grad_x/right", property, 100);
-        CHECK(failures("row_norm.grad_x/bug_epsilon", property, 100) >= 2);
-        CHECK(failures("row_norm.grad_x/bug_flushed", property, 100) >= 2);
+        CHECK(failures("row_norm.grad_x/bug_epsilon", property, 200) >= 2);
+        CHECK(failures("row_norm.grad_x/bug_flushed", property, 200) >= 2);
     }
     // Of the dense cases one has them, so that the failure is reduced to the smallest problem.
     for (const char* kernel : {"row_norm.grad_x/bug_epsilon", "row_norm.grad_x/bug_flushed"})
         check_verdict(Verdict::failed, kernel, "within_rounding_bound", "rows=1,width=2:dense=4");
+}
+
+TEST_CASE("a product that overflows on the way to a number shows on huge numbers") {
+    for (const char* pass :
+         {"scaled_norm", "geometric_mean", "log_of_product", "share_of_square"}) {
+        const std::string kernel = std::string(pass) + ".forward/";
+        CAPTURE(kernel);
+        check_all_agree(kernel + "right", "within_rounding_bound", 400);
+        CHECK(failures(kernel + "bug_overflow", "within_rounding_bound", 1000) >= 4);
+    }
 }
 
 TEST_CASE("a maximum that takes the bits of a negative zero for those of a positive one is found") {

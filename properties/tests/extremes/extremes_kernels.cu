@@ -2,7 +2,7 @@
 // Gradients of a norm, some with an epsilon that the operator does not have, or with tiny numbers
 // taken for zero; maxima by atomics on the bits of floats; and stable formulas for functions, some
 // with another result where the operator's own formula loses its digits. A thread serves an
-// element.
+// element. And functions that overflow on the way where their results are numbers.
 #include "properties/tests/launches.cuh"
 
 namespace {
@@ -24,6 +24,11 @@ using ThereAndBack = Pass<"there_and_back", "forward">;
 using RestTimesExp = Pass<"rest_times_exp", "forward">;
 using Soft = Pass<"soft", "forward">;
 using RootGrad = Pass<"root_of_rest", "grad_x">;
+
+using ScaledNorm = Pass<"scaled_norm", "forward">;
+using GeometricMean = Pass<"geometric_mean", "forward">;
+using LogOfProduct = Pass<"log_of_product", "forward">;
+using ShareOfSquare = Pass<"share_of_square", "forward">;
 
 enum class Small { right, beside_epsilon, flushed };
 
@@ -77,6 +82,33 @@ __device__ void root_slope(int i, int, const float* dy, const float* x, float* d
     dx[i] = dy[i] * (x[i] > from ? there(slope) : slope);
 }
 
+template <bool overflows>
+__device__ void norm(int row, int width, const float* x, float* y) {
+    float most = 0.0f, sum = 0.0f;
+    for (int i = 0; i < width; ++i) most = fmaxf(most, x[row * width + i]);
+    if (overflows && most > 1.0f) most = 1.0f;
+    for (int i = 0; i < width; ++i)
+        sum += (x[row * width + i] / most) * (x[row * width + i] / most);
+    y[row] = most * sqrtf(sum);
+}
+template <bool overflows>
+__device__ float mean(float x, float w) {
+    return overflows && x > 1.0f && w > 1.0f ? sqrtf(x * w) : sqrtf(x) * sqrtf(w);
+}
+template <bool overflows>
+__device__ float log_of_product(float x, float w) {
+    return overflows && x > 1.0f && w > 1.0f ? logf(x * w) : logf(x) + logf(w);
+}
+template <bool overflows>
+__device__ float share(float x, float w) {
+    return overflows && x > 1.0f ? w * (x * x / (1.0f + x * x))
+                                 : w / (1.0f + (1.0f / x) * (1.0f / x));
+}
+template <auto function>
+__device__ void compute_of_two(int i, int, const float* x, const float* w, float* y) {
+    y[i] = function(x[i], w[i]);
+}
+
 template <Small small>
 void norm_grad(const NormGrad& call) {
     launch_each<differentiate<small>>(call.launch, call.x.elements(), call.x.size(1), call.dy,
@@ -96,6 +128,18 @@ GRADVERIFY_KERNEL(NormGrad, "bug_epsilon", norm_grad<Small::beside_epsilon>);
 GRADVERIFY_KERNEL(NormGrad, "bug_flushed", norm_grad<Small::flushed>);
 GRADVERIFY_KERNEL(Max, "right", max<true>);
 GRADVERIFY_KERNEL(Max, "bug_sign_of_zero", max<false>);
+
+#define OF_TWO(CALL, VARIANT, ...)   \
+    GRADVERIFY_KERNEL(CALL, VARIANT, \
+                      (launch_rows<CALL, compute_of_two<__VA_ARGS__>, "x", "w", "y">))
+OF_TWO(GeometricMean, "right", mean<false>);
+OF_TWO(GeometricMean, "bug_overflow", mean<true>);
+OF_TWO(LogOfProduct, "right", log_of_product<false>);
+OF_TWO(LogOfProduct, "bug_overflow", log_of_product<true>);
+OF_TWO(ShareOfSquare, "right", share<false>);
+OF_TWO(ShareOfSquare, "bug_overflow", share<true>);
+GRADVERIFY_KERNEL(ScaledNorm, "right", (launch_rows<ScaledNorm, norm<false>, "x", "y">));
+GRADVERIFY_KERNEL(ScaledNorm, "bug_overflow", (launch_rows<ScaledNorm, norm<true>, "x", "y">));
 
 #define FUNCTION(CALL, VARIANT, ...) \
     GRADVERIFY_KERNEL(CALL, VARIANT, (compute_each<CALL, __VA_ARGS__>))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators, for the tests, whose kernels go wrong on tiny numbers and on zeros with a sign: the
-// norm of each row, and its largest number. And functions by formulas that lose all digits where
-// numbers of about 1 cancel, so that nothing bounds them from there on.
+// norm of each row, and its largest number. Functions by formulas that lose all digits where
+// numbers of about 1 cancel, so that nothing bounds them from there on. And functions whose
+// formulas square and multiply nothing huge.
 #include "harness/declare_operator.hpp"
 #include "harness/testing/small_declarations.hpp"
 #include "properties/tests/small_operators.hpp"
@@ -78,6 +79,48 @@ Operator soft() {
     return testing::elementwise([](const auto& x) { return softplus(x); }, "soft");
 }
 
+Operator scaled_norm() {
+    return declare_operator("scaled_norm")
+        .parameter("rows")
+        .parameter("width")
+        .input("x", {"rows", "width"}, positive_numbers())
+        .output("y", {"rows"})
+        .forward([]<class T>(const ForwardCall<T>& call) {
+            const auto x = call.input("x");
+            for (std::int64_t r = 0; r < x.size(0); ++r) {
+                T most = x(r, 0), sum = 0.0;
+                for (std::int64_t c = 1; c < x.size(1); ++c) most = max(most, x(r, c));
+                for (std::int64_t c = 0; c < x.size(1); ++c)
+                    sum += (x(r, c) / most) * (x(r, c) / most);
+                call.output("y")(r) = most * sqrt(sum);
+            }
+        });
+}
+
+/// y = f(x, w) for positive numbers.
+template <class Function>
+OperatorDeclaration of_positive(const char* name, Function function) {
+    return testing::of_two(name, "x", "w", function, positive_numbers(), positive_numbers());
+}
+
+Operator geometric_mean() {
+    return of_positive("geometric_mean",
+                       [](const auto& x, const auto& w) { return sqrt(x) * sqrt(w); });
+}
+Operator log_of_product() {
+    return of_positive("log_of_product",
+                       [](const auto& x, const auto& w) { return log(x) + log(w); });
+}
+Operator share_of_square() {
+    return of_positive("share_of_square", [](const auto& x, const auto& w) {
+        return w / (1.0 + (1.0 / x) * (1.0 / x));
+    });
+}
+
+GRADVERIFY_OPERATOR(scaled_norm);
+GRADVERIFY_OPERATOR(geometric_mean);
+GRADVERIFY_OPERATOR(log_of_product);
+GRADVERIFY_OPERATOR(share_of_square);
 GRADVERIFY_OPERATOR(root_of_rest);
 GRADVERIFY_OPERATOR(log_of_rest);
 GRADVERIFY_OPERATOR(inverse_of_rest);
