@@ -422,6 +422,13 @@ std::int64_t bytes_of_queries_in_all(const Problem& problem) {
            rows_of_queries * static_cast<std::int64_t>(sizeof(float));
 }
 
+/// A block for each tile of keys, and for each of queries.
+std::int64_t threads_of_tiles(const Problem& problem) {
+    const std::int64_t tiles = divided_up(problem.scalar("sq"), groups * rows) +
+                               divided_up(problem.scalar("sk"), groups * rows);
+    return problem.scalar("b") * problem.scalar("h") * tiles * threads;
+}
+
 /// Coordinates are ints.
 bool is_in_reach(const Problem& problem) {
     constexpr std::int64_t most = std::int64_t{1} << 30;
@@ -442,6 +449,7 @@ bool is_in_reach(const Problem& problem) {
         .only_if("no tensor is empty, and sizes are less than 2^30", is_in_reach)
         .aligned_to(16)
         .workspace(bytes_of_queries_in_all)
+        .costs({.barriers_per_thread = 2, .threads = threads_of_tiles})
         .on_given_stream();
 }
 
