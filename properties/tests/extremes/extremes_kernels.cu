@@ -97,7 +97,7 @@ __device__ float mean(float x, float w) {
 }
 template <bool overflows>
 __device__ float log_of_product(float x, float w) {
-    return overflows && x > 1.0f && w > 1.0f ? logf(x * w) : logf(x) + logf(w);
+    return overflows && x > 4.0f && w > 4.0f ? logf(x * w) : logf(x) + logf(w);
 }
 template <bool overflows>
 __device__ float share(float x, float w) {
