@@ -44,7 +44,10 @@ class ValueSearch {
     /// `fails where x[0] >= 89.3, and passes at 88.7`; nothing where it fails at any value.
     std::string text() const {
         double fails = element().value, passes = simplest_;
-        if (!std::isfinite(fails) || fails == passes || fails_at(passes)) return {};
+        if (!std::isfinite(fails) || fails == passes) return {};
+        const Verdict simplest = verdict_at(passes);
+        if (simplest != Verdict::passed)
+            return simplest == Verdict::vacuous && passes == 0.0 ? text_of_signs({}) : std::string();
         const double far = 2.0 * fails, first = std::abs(fails - passes);
         const auto are_apart = [&] {
             const double distance = std::abs(fails - passes);
@@ -55,9 +58,11 @@ class ValueSearch {
             const double middle = (fails + passes) / 2.0;
             const double at = is_whole_ ? std::trunc(middle) : middle;
             if (at == fails || at == passes) break;
-            (fails_at(at) ? fails : passes) = at;
+            const Verdict verdict = verdict_at(at);
+            if (verdict != Verdict::failed && verdict != Verdict::passed) break;
+            (verdict == Verdict::failed ? fails : passes) = at;
         }
-        if (passes == 0.0) return text_of_signs();
+        if (passes == 0.0) return text_of_signs({"0"});
         return fmt::format(
             "fails where {} {} {:.3g}, and passes at {:.3g}{}", name(),
             fails < passes ? "<=" : ">=", fails, passes,
@@ -75,12 +80,11 @@ class ValueSearch {
         other.data.elements[at_].value = value;
         return runner_(other).verdict;
     }
-    bool fails_at(double value) const { return verdict_at(value) == Verdict::failed; }
 
     /// Where values next to zero fail: `fails where x[0] is not 0`, `< 0`, or what was tried; that
-    /// one of a simple element does at all is nothing to tell.
-    std::string text_of_signs() const {
-        std::vector<std::string> fails{fmt::format("{:.3g}", element().value)}, passes{"0"};
+    /// one of a simple element does at all is nothing to tell. `passes`: where it does so far.
+    std::string text_of_signs(std::vector<std::string> passes) const {
+        std::vector<std::string> fails{fmt::format("{:.3g}", element().value)};
         const double own_sign = std::copysign(1.0, element().value);
         bool all_fail = true, own_alone_fail = true;
         for (const double value : {1.0, -1.0, 2.0, -2.0, -element().value}) {
@@ -92,10 +96,12 @@ class ValueSearch {
             own_alone_fail &= is_failing == (std::copysign(1.0, value) == own_sign);
         }
         const std::string where = "fails where " + name();
+        const bool is_telling = fails.size() + passes.size() > 2;
         if (all_fail && !hangs_on_values({.elements = {element()}})) return {};
-        if (all_fail) return where + " is not 0";
-        if (own_alone_fail) return where + (own_sign < 0.0 ? " < 0" : " > 0");
-        return fmt::format("{} is {}, and passes at {}", where, joined(fails), joined(passes));
+        if (all_fail && is_telling) return where + " is not 0";
+        if (own_alone_fail && is_telling) return where + (own_sign < 0.0 ? " < 0" : " > 0");
+        return fmt::format("{} is {}{}", where, joined(fails),
+                           passes.empty() ? "" : ", and passes at " + joined(passes));
     }
 
     const Case& smallest_;

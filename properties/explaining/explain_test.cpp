@@ -58,3 +58,27 @@ TEST_CASE("a simple value is told where data decide, and not where any data fail
     CHECK(values_told(-1.0, negative) == "");
     CHECK(values_told(1.0, [](double x) { return x != 0.0; }, true) == "");
 }
+
+TEST_CASE("what came to no verdict is told neither as a pass nor as a failure") {
+    const auto told = [](double value, const std::function<Outcome(double)>& outcome_at) {
+        Shrunk shrunk{.smallest = case_on(any_kernel(), parsed("in=1x1")),
+                      .outcome = Outcome::failed("wrong")};
+        shrunk.smallest.data = {.is_explicit = true, .elements = {{"x", 0, value}}};
+        explain(any_kernel().kernel, shrunk, [&](const Case& candidate) {
+            if (candidate.data.is_dense) return Outcome::failed("wrong");
+            return outcome_at(candidate.data.elements.at(0).value);
+        });
+        return shrunk.values;
+    };
+    const Outcome wrong = Outcome::failed("wrong"), nothing{.verdict = Verdict::vacuous};
+    // Zero compares nothing, and what lies between is skipped.
+    CHECK(told(-0x1p-30, [&](double x) { return x == 0.0 ? nothing : wrong; }) ==
+          "fails where x[0] is not 0");
+    CHECK(told(20.0, [&](double x) {
+              return x >= 14.0  ? wrong
+                     : x == 0.0 ? Outcome::passed()
+                                : Outcome::skipped("no partner");
+          }) == "fails where x[0] is 20, and passes at 0");
+    CHECK(told(20.0, [&](double x) { return x < 14.0 ? Outcome::errored("no memory") : wrong; }) ==
+          "");
+}
