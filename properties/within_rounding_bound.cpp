@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "harness/base/text.hpp"
 #include "harness/cases/sensitivity.hpp"
@@ -51,6 +52,24 @@ bool may_be_rounding(const CaseContext& context, const Outcome& outcome,
     });
 }
 
+/// The coarsest type of the pass's tensors, if rounding each term of each wrong element to it once
+/// explains the error. A bound is at least the accumulator's rounding of the terms.
+std::optional<DType> rounded_to(const CaseContext& context, const Outcome& outcome) {
+    const double summed = Rounding::of(context.declaration().accumulator()).unit_roundoff;
+    std::optional<DType> coarsest;
+    double rounding = summed;
+    for (const std::string& name : context.pass().tensors()) {
+        const DType type = context.types().of(context.op(), name);
+        if (!is_floating(type) || traits_of(type).unit_roundoff <= rounding) continue;
+        coarsest = type;
+        rounding = traits_of(type).unit_roundoff;
+    }
+    const bool explains = std::ranges::all_of(outcome.worst, [&](const WrongElement& wrong) {
+        return std::abs(wrong.got - wrong.want) <= rounding * wrong.bound / summed;
+    });
+    return explains ? coarsest : std::nullopt;
+}
+
 std::string advice(const CaseContext& context, const Outcome& outcome,
                    const std::vector<Expected>& expected) {
     const KernelDeclaration& declared = context.declaration();
@@ -59,6 +78,9 @@ std::string advice(const CaseContext& context, const Outcome& outcome,
     if (outcome.verdict != Verdict::failed || !may_transform ||
         !may_be_rounding(context, outcome, expected))
         return {};
+    if (const auto type = rounded_to(context, outcome))
+        return fmt::format("; rounding each term to {} once would explain it",
+                           traits_of(*type).name);
     return "; a kernel that transforms its data, as Winograd's and Fourier's convolutions do, "
            "declares .norm_wise(growth)";
 }

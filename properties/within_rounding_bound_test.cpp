@@ -121,6 +121,9 @@ TEST_CASE("a kernel that may transform its data is told how to declare that") {
         {{1, 0}, false, {}, "w[0]=1"},
         // These are held to other bounds, or are no sums of products.
         {off(1e4, 0), false, KernelDeclaration().norm_wise(2)},
+        // One rounding of the terms to the inputs' type.
+        {off(1e4, 0), false,
+         KernelDeclaration().storage("x", DType::bf16).storage("w", DType::bf16)},
         {{448, 2},
          false,
          KernelDeclaration().storage("y", DType::f8e4m3).saturates().accumulates_in(DType::f16),

@@ -85,6 +85,20 @@ bool is_of_one_kind(const Outcome& a, const Outcome& b) {
     return kind(a) == kind(b);
 }
 
+bool fails_likewise(const Outcome& a, const Outcome& b) {
+    const auto gives_nan = [](const Outcome& outcome) {
+        return std::ranges::any_of(outcome.worst, [](const WrongElement& wrong) {
+            return std::isnan(wrong.got) && !std::isnan(wrong.want);
+        });
+    };
+    const auto is_wrong_in_a = [&](const WrongElement& wrong) {
+        return std::ranges::count(a.worst, wrong.tensor, &WrongElement::tensor) > 0;
+    };
+    return is_of_one_kind(a, b) && gives_nan(a) == gives_nan(b) &&
+           a.worst.empty() == b.worst.empty() &&
+           (a.worst.empty() || std::ranges::any_of(b.worst, is_wrong_in_a));
+}
+
 std::vector<std::string> source_lines_in(std::string_view message) {
     std::vector<std::string> lines;
     std::size_t from = 0, scanned = 0;

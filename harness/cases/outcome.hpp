@@ -178,6 +178,9 @@ struct Outcome {
 
 /// Whether two failures may be one: both were answered, ended a worker, or overstepped a limit.
 bool is_of_one_kind(const Outcome& a, const Outcome& b);
+/// The same; also both with wrong values, one output in common, or both with what no kernel may do;
+/// both with NaN where a number is wanted, or neither.
+bool fails_likewise(const Outcome& a, const Outcome& b);
 
 /// The lines of CUDA sources that a message names, "relu.cu:12", each once.
 std::vector<std::string> source_lines_in(std::string_view message);

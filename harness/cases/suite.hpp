@@ -73,6 +73,8 @@ struct Minimality {
     std::int64_t of = 0;       ///< all smaller problems; for `boxed` those in the box
     bool of_is_least = false;  ///< there are more than `of`
     std::int64_t silent = 0;   ///< of `passed`: every run was skipped or compared zeros alone
+    std::int64_t draws = 0;  ///< of data and setting, with which each of `passed` was run; 0: told
+                             ///< elsewhere
 };
 
 /// Which problems fail in general, as far as those tell that were run beside the smallest.
@@ -80,6 +82,21 @@ struct Generality {
     std::string text;  ///< the rule, or what was seen where there is none; empty: nothing was run
     bool is_rule = false;       ///< every problem that was run agrees
     std::int64_t problems = 0;  ///< that were run to a verdict
+};
+
+/// What the failing runs have in common, each empty where there is nothing to tell.
+struct Symptoms {
+    std::string outputs;  ///< `dk is wrong; dq, dv are right in all 57 failing runs`
+    std::string pattern;  ///< `got = 1.41421 x want in all of dk`
+    std::string only;     ///< `with dy expanded along axis 1`: how it must be called to fail
+
+    bool operator==(const Symptoms&) const = default;
+
+    static void fields(auto& self, auto& visit) {
+        visit("outputs", self.outputs);
+        visit("pattern", self.pattern);
+        visit("only", self.only);
+    }
 };
 
 /// What shrinking found.
@@ -92,6 +109,7 @@ struct Shrunk {
     /// For which values of the one element fails on which it hangs; empty where it hangs on none.
     std::string values{};
     std::string witnesses{};  ///< who is wrong, in one sentence; empty where none were asked
+    Symptoms symptoms{};
 
     bool minimal() const { return minimality.kind == Minimality::Kind::certified; }
 };

@@ -76,6 +76,7 @@ ordered_json object_of_failure(const RowRecord& record, const std::string& progr
     visit("rule", failure.rule);
     visit("values", failure.values);
     visit("witnesses", failure.witnesses);
+    Symptoms::fields(failure.symptoms, visit);
     object["replay"] = program + " repro " + shell_quoted(failure.printed_case);
     return object;
 }

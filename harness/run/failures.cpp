@@ -180,7 +180,8 @@ bool Failures::shrink(Serving& serving, const Case& found, const Outcome& outcom
     if (!shrunk.generality.text.empty()) explained.push_back(shrunk.smallest.problem);
     result.message = shrunk.outcome.message;
     result.failure = std::move(shrunk);
-    result.found = FoundFailure{found, outcome};
+    result.found =
+        FoundFailure{found, outcome, std::ranges::count(serving.problems, found.problem) > 0};
     return true;
 }
 

@@ -110,6 +110,7 @@ struct RowFindings : RowCounts, RowEvidence {
 struct FoundFailure {
     Case drawn;
     Outcome outcome;
+    bool is_asked = false;  ///< on a problem of the user's
 };
 
 /// A row of this run.

@@ -120,7 +120,7 @@ class Shrinking {
             candidate.problem = problem;
             candidate.data = {.seed = 1, .is_dense = true};
             Outcome there = runner(candidate);
-            if (there.verdict == Verdict::failed && is_of_one_kind(there, outcome))
+            if (there.verdict == Verdict::failed && fails_likewise(there, outcome))
                 return {std::move(candidate), std::move(there)};
         }
         return {found, outcome};

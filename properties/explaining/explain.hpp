@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what is said of a shrunk failure: what fails in general (generalize.cpp), and who is
-// wrong (witnesses.cpp).
+// wrong (witnesses.cpp), and what failing runs have in common (symptoms.cpp).
 #pragma once
 
 #include "properties/problems/solver.hpp"
@@ -9,15 +9,27 @@
 
 namespace gradverify {
 
-/// Fills in `generality`, `values` and `witnesses`.
-void explain(const Kernel& kernel, Shrunk& shrunk, const CaseRunner& runner);
+/// Fills in `generality`, `values`, `witnesses` and `symptoms`. Without `list_data` outputs are not
+/// compared with inputs.
+void explain(const Kernel& kernel, Shrunk& shrunk, const CaseRunner& runner,
+             const ListData& list_data = {});
 
-/// What the dense draws' data came to at the smallest problem, called as the failure was.
-struct DrawsThere {
-    int compared = 0, failing = 0;
-    /// Whether the data decide, and not the problem alone.
-    bool differ() const { return failing < compared; }
+struct FailingRun {
+    Case checked;
+    Outcome outcome;
 };
+
+/// Which outputs are wrong in these runs, and what holds of all their wrong elements: they are
+/// zero, or those that are wanted times a number, transposed, moved along an axis, or other values.
+Symptoms symptoms_of(const Kernel& kernel, std::vector<FailingRun> runs,
+                     const ListData& list_data = {});
+
+/// Something in which a call is unlike others, and the setting without it.
+struct SettingField {
+    std::string text;  ///< `with dy expanded along axis 1`
+    Setting without;
+};
+std::vector<SettingField> fields_that_differ(const Kernel& kernel, const Setting& setting);
 
 inline constexpr RunBudget generalize_budget{.runs = 1500, .seconds = 2.0};
 

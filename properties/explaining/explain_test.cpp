@@ -35,11 +35,11 @@ TEST_CASE("values that a failure hangs on are told in the smallest words") {
     CHECK(values_told(small, [](double x) { return x < 0.0; }) == "fails where x[0] < 0");
     CHECK(values_told(0.3, [](double x) { return x > 0.0; }) == "fails where x[0] > 0");
     CHECK(values_told(0.3, [](double x) { return x != 0.0 && x != 1.0 && x != 2.0; }) ==
-          "fails where x[0] is 0.3, -1, -2, -0.3, and passes at 0, 1, 2");
+          "fails where x[0] is 0.3, -1, -2, 0.1, -0.1, 100, -100, -0.3, and passes at 0, 1, 2");
     CHECK(values_told(-20.0, [](double x) { return x <= -14.0; }) ==
-          "fails where x[0] <= -14.1, and passes at -14");
+          "fails where x[0] <= -14, and passes at -13.9");
     CHECK(values_told(20.0, [](double x) { return x >= 14.0 && x < 30.0; }) ==
-          "fails where x[0] >= 14.1, and passes at 14 and at 40");
+          "fails where x[0] >= 14, and passes at 13.9 and at 112");
     CHECK(values_told(5.0, [](double) { return true; }) == "");
 }
 
@@ -49,7 +49,12 @@ TEST_CASE("the limit of a whole number is one") {
     const TestKernel kernel(test_kernel(), op);
     CHECK(values_told(
               13.0, [](double x) { return x >= 8.0 && x < 20.0; }, false, kernel) ==
-          "fails where x[0] >= 8, and passes at 7 and at 26");
+          "fails where x[0] >= 8, and passes at 7 and at 64");
+}
+
+TEST_CASE("a value is printed with the digits that tell it from those that pass") {
+    CHECK(values_told(0.99994f, [](double x) { return x >= 0.99994f && x < 1.0; }) ==
+          "fails where x[0] >= 0.99994, and passes at 0.992 and at 1.25 and at 2 and at 8");
 }
 
 TEST_CASE("a simple value is told where data decide, and not where any data fail") {
@@ -78,7 +83,7 @@ TEST_CASE("what came to no verdict is told neither as a pass nor as a failure") 
               return x >= 14.0  ? wrong
                      : x == 0.0 ? Outcome::passed()
                                 : Outcome::skipped("no partner");
-          }) == "fails where x[0] is 20, and passes at 0");
+          }) == "fails where x[0] is 20, 100, and passes at 0");
     CHECK(told(20.0, [&](double x) { return x < 14.0 ? Outcome::errored("no memory") : wrong; }) ==
           "");
 }

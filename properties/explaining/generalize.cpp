@@ -30,6 +30,10 @@ constexpr std::size_t surprises_maximum = 4;
 constexpr int looks_around = 12;
 // Where data decide, a limit with fewer failing values may be chance.
 constexpr std::size_t values_of_limit = 4;
+// A longer clause that zeros need is told as an exception.
+constexpr std::size_t terms_with_zeros = 2;
+// Problems that fail and are drawn again, to see whether data decide.
+constexpr std::ptrdiff_t problems_drawn = 6;
 // With fewer, only what single parameters do is told.
 constexpr std::size_t problems_of_rule = 12;
 
@@ -62,7 +66,9 @@ class Generalizer {
         trials_.start(half_);
         try_joint_problems(joint_problems, no_rule);
         auto rule = find_rule();
-        if (rule && draws_.differ() && may_be_chance(*rule)) rule.reset();
+        if (rule) rule = fit_to_zeros(*std::move(rule));
+        if (rule && !draws_.differ()) draw_elsewhere();
+        if (rule && draws_.differ() && (may_be_chance(*rule) || !withstands_draws())) rule.reset();
         return {.text = rule ? text_of(*rule) : text_of_lines(),
                 .is_rule = rule.has_value(),
                 .problems = std::ssize(seen_)};
@@ -100,8 +106,10 @@ class Generalizer {
         const auto problem = affordable(*values);
         if (!problem || !may_go_on()) return std::nullopt;
         problems_.fails(*problem);
-        const std::optional<bool> fails = problems_.shown(*problem);
+        const std::optional<bool> fails = problems_.fails_likewise(*problem);
         if (fails) add(*values, *fails);
+        if (problems_.wants_zeros(*problem)) zeros_.push_back({values_.with_sizes(*values), false});
+        otherwise_ += problems_.fails_otherwise(*problem);
         return fails;
     }
 
@@ -202,6 +210,52 @@ class Generalizer {
         return surprises > 0;
     }
 
+    /// A rule as simple that also agrees with problems at which zeros were wanted and given, if
+    /// there is one.
+    FittedRule fit_to_zeros(FittedRule rule) {
+        const auto agrees = [&](const Observation& one) { return rule.agrees_with(one); };
+        if (std::ranges::all_of(zeros_, agrees)) return rule;
+        std::vector<Observation> all = seen_;
+        all.insert(all.end(), zeros_.begin(), zeros_.end());
+        const auto fitted =
+            fit_rule(all, {.terms_maximum = terms_with_zeros, .texts = values_.value_texts()});
+        if (fitted && fitted->clauses.size() == 1) return *fitted;
+        is_but_for_zeros_ = true;
+        return rule;
+    }
+
+    /// Whether data decide at other problems, those with the largest sizes.
+    void draw_elsewhere() {
+        std::vector<Problem> failing = problems_that(true);
+        if (std::ssize(failing) > problems_drawn)
+            failing.erase(failing.begin() + problems_drawn, failing.end());
+        trials_.start(half_);
+        for (const Problem& problem : failing)
+            if (!draws_.differ() && may_go_on()) {
+                draws_ = problems_.draws_at(problem);
+                if (draws_.differ()) drawn_at_ = problem.print();
+            }
+    }
+
+    /// Whether problems that pass also do so with draws that were not run.
+    bool withstands_draws() {
+        trials_.start(half_);
+        std::vector<Problem> passing = problems_that(false);
+        std::ranges::reverse(passing);  // the smallest first
+        return std::ranges::none_of(passing, [&](const Problem& problem) {
+            return may_go_on() && problems_.draws_at(problem, draws_.run).failing > 0;
+        });
+    }
+
+    /// The largest first.
+    std::vector<Problem> problems_that(bool fails) const {
+        std::vector<Problem> problems;
+        for (const auto& [values, failed] : known_)
+            if (failed == fails) problems.push_back(values_.problem_of(values));
+        std::ranges::sort(problems, [](const Problem& a, const Problem& b) { return b < a; });
+        return problems;
+    }
+
     bool passes(const std::map<int, std::int64_t>& wanted) {
         return try_problem(values_.with(wanted)) == false;
     }
@@ -290,9 +344,14 @@ class Generalizer {
                 idle.insert(which);
         }
         const std::string when = rule.print(values_.names(), values_.value_texts());
-        std::string text = when.empty()            ? "fails everywhere"
-                           : rule.is_of_exceptions ? "fails everywhere but where " + when
-                                                   : "fails wherever " + when;
+        const char* const fails = otherwise_ > 0 ? "fails so " : "fails ";
+        std::string text = fails + (when.empty()            ? "everywhere"
+                                    : rule.is_of_exceptions ? "everywhere but where " + when
+                                                            : "wherever " + when);
+        if (is_but_for_zeros_) text += ", unless zeros alone are wanted";
+        if (otherwise_ > 0)
+            text += fmt::format(", and in another way at {} problem{}", otherwise_,
+                                otherwise_ == 1 ? "" : "s");
         if (draws_.differ()) text += fmt::format("; data decide there: {}", text_of_draws());
         return text + text_of_idle(idle, "");
     }
@@ -305,9 +364,9 @@ class Generalizer {
 
     /// `2 of 12 draws fail at the smallest problem`
     std::string text_of_draws() const {
-        return fmt::format("{} of {} draw{} fail{} at the smallest problem", draws_.failing,
-                           draws_.compared, draws_.compared == 1 ? "" : "s",
-                           draws_.failing == 1 || draws_.compared == 1 ? "s" : "");
+        return fmt::format("{} of {} draw{} fail{} at {}", draws_.failing, draws_.compared,
+                           draws_.compared == 1 ? "" : "s",
+                           draws_.failing == 1 || draws_.compared == 1 ? "s" : "", drawn_at_);
     }
 
     /// `k >= 2`, or the values where they follow no rule; nothing where chance may have made them.
@@ -338,7 +397,8 @@ class Generalizer {
                        return term.kind == Term::Kind::unequal ||
                               term.kind == Term::Kind::different ||
                               term.kind == Term::Kind::other_residue ||
-                              term.kind == Term::Kind::no_multiple;
+                              term.kind == Term::Kind::no_multiple ||
+                              term.kind == Term::Kind::residue || term.kind == Term::Kind::multiple;
                    });
                });
     }
@@ -383,7 +443,11 @@ class Generalizer {
     const ProblemValues values_;
     ProblemTrials& problems_;
     ShrinkTrials& trials_;
-    const DrawsThere draws_;
+    DrawsThere draws_;
+    std::string drawn_at_ = "the smallest problem";
+    std::vector<Observation> zeros_;  ///< problems at which zeros were wanted and given
+    bool is_but_for_zeros_ = false;   ///< the rule does not agree with these
+    std::int64_t otherwise_ = 0;      ///< problems that fail in another way
     CostModel cost_of_;
     double share_maximum_;
     RunBudget budget_, half_;

@@ -146,7 +146,7 @@ TEST_CASE("what a constraint forbids is neither run nor told") {
     CHECK(all.generality.text == "fails wherever c >= 8 and filter >= 2; n, k and in don't matter");
 }
 
-TEST_CASE("problems that say nothing are not counted, and no rule is made of them") {
+TEST_CASE("problems that say nothing are not counted; on zeros that are right no kernel fails") {
     const CaseRunner runner = [](const Case& candidate) {
         const Problem& p = candidate.problem;
         if (p.scalar("n") > 1) return Outcome::skipped("no forward");
@@ -157,11 +157,24 @@ TEST_CASE("problems that say nothing are not counted, and no rule is made of the
     const Told all = told(parsed("k=2,in=1x1"), runner, {.runs = 10'000, .seconds = 20.0});
     CHECK(all.generality.is_rule);
     CHECK(all.generality.text ==
-          "fails wherever k >= 2; in_h, filter, stride, dilation and padding don't matter");
+          "fails wherever k >= 2 and in_w = 1; in_h, filter, stride, dilation and padding don't "
+          "matter");
     std::set<std::string> informative;
     for (const Problem& p : all.problems)
         if (p.scalar("n") <= 1 && p.scalar("c") <= 1 && w(p).in <= 1) informative.insert(p.print());
     CHECK(all.generality.problems == std::ssize(informative));
+}
+
+TEST_CASE("where zeros that are right make a rule long, they are its exception") {
+    const CaseRunner runner = [](const Case& candidate) {
+        const Problem& p = candidate.problem;
+        if (w(p).in > 1 && h(p).stride > 1 && p.scalar("n") > 2) return Outcome{};
+        return failed_if(p.scalar("k") >= 2);
+    };
+    const std::string text =
+        told(parsed("k=2,in=1x1"), runner, {.runs = 10'000, .seconds = 20.0}).generality.text;
+    CAPTURE(text);
+    CHECK(text.starts_with("fails wherever k >= 2, unless zeros alone are wanted; "));
 }
 
 TEST_CASE("a budget that ends early leaves what was seen until then, and no rule") {
@@ -232,7 +245,8 @@ TEST_CASE("where data decide, a rule is told that withstood, and none that chanc
             return failed_if(fails(candidate));
         };
         ShrinkTrials trials(found, Outcome::failed("first"), runner);
-        ProblemTrials problems(any_kernel().kernel, found, trials, true);
+        ProblemTrials problems(any_kernel().kernel, found, trials);
+        problems.carry_data();
         return generalize(any_kernel().supported(), found.problem, problems, trials,
                           generalize_budget, {.compared = 3, .failing = 1});
     };
@@ -270,4 +284,42 @@ TEST_CASE("the same failure is told in the same words") {
     CHECK(one.generality.text == other.generality.text);
     CHECK(one.generality.problems == other.generality.problems);
     CHECK(one.problems == other.problems);
+}
+
+TEST_CASE("a rule is of one kind of failure, and tells how often another was met") {
+    Outcome wrong = Outcome::failed("wrong");
+    wrong.worst = {{.tensor = "dw", .index = {0}, .got = 1.0, .want = 2.0}};
+    const CaseRunner runner = [&](const Case& candidate) {
+        return candidate.problem.scalar("k") >= 4 ? Outcome::failed("a.cu:1: read past the end")
+                                                  : wrong;
+    };
+    const Case found = case_on(any_kernel(), parsed("in=1x1"));
+    ShrinkTrials trials(found, wrong, runner, fails_likewise);
+    ProblemTrials problems(any_kernel().kernel, found, trials);
+    const std::string text =
+        generalize(any_kernel().supported(), found.problem, problems, trials).text;
+    CAPTURE(text);
+    CHECK(text.starts_with("fails so wherever k <= 3, and in another way at "));
+}
+
+TEST_CASE(
+    "that data decide is also seen at larger problems than the smallest, where all may fail") {
+    // A sample beside the first is right with most data.
+    const std::string text = text_of(parsed("in=1x1"), [](const Problem&) { return true; });
+    CHECK(text.starts_with("fails everywhere; n, "));
+    const Told mixed = told(parsed("in=1x1"), [](const Case& c) {
+        return failed_if(c.problem.scalar("n") == 1 || c.data.seed % 2 == 1);
+    });
+    CAPTURE(mixed.generality.text);
+    CHECK(mixed.generality.text.find("data decide there: 2 of 3 draws fail at ") !=
+          std::string::npos);
+    // What passes with the first draws may fail with others.
+    const Told later = told(parsed("k=2,in=1x1"), [](const Case& c) {
+        const std::uint64_t seed = c.data.seed;
+        return failed_if(c.problem.scalar("k") == 1   ? seed == 5
+                         : c.problem.scalar("k") == 2 ? true
+                                                      : seed % 2 == 1);
+    });
+    CAPTURE(later.generality.text);
+    CHECK_FALSE(later.generality.is_rule);
 }

@@ -34,24 +34,64 @@ bool walk_data(ShrinkTrials& trials, const rc::Seq<rc::Shrinkable<Data>>& simple
     return has_failed;
 }
 
-/// Runs the smaller problems in order with the failure's own few values, until one fails.
-Minimality carry_values(const SupportedProblems& supported, ShrinkTrials& trials,
-                        const Kernel& kernel, const Minimality& before) {
-    const Operator& op = *kernel.op;
-    const Case start = trials.smallest();
-    ProblemEnumerator smaller(supported, {.distance = start.problem.distance()});
-    Minimality claim{.kind = before.kind};
-    for (auto next = smaller.next(); next && *next < start.problem; next = smaller.next()) {
-        Case candidate = start;
-        candidate.problem = *next;
-        candidate.setting.before = before_on(kernel, start, *next);
-        const auto carried = carried_data(op, start.problem, *next, start.data.elements);
-        if (!carried || !trials.may_go_on()) break;
-        candidate.data = *carried;
-        if (trials.fails(candidate)) return claim;
+/// Whether a problem fails with `draws` more; nothing where that isn't known.
+struct MoreDraws {
+    std::function<std::optional<bool>(const Problem&)> fails;
+    std::int64_t draws = 0;
+};
+
+/// Runs the smaller problems in order with more draws, until one fails.
+Minimality run_again(const SupportedProblems& supported, const ShrinkTrials& trials,
+                     const MoreDraws& more, Minimality before) {
+    const Problem start = trials.smallest().problem;
+    ProblemEnumerator smaller(supported, {.distance = start.distance()});
+    Minimality claim{.kind = before.kind, .draws = before.draws + more.draws};
+    auto next = smaller.next();
+    for (; next && *next < start; next = smaller.next()) {
+        const auto fails = trials.may_go_on() ? more.fails(*next) : std::nullopt;
+        if (!fails) return before;
+        if (*fails) return claim;
         claim.of = ++claim.passed;
     }
+    if (!smaller.gave_up()) before.draws = claim.draws;
     return before;
+}
+
+/// With the failure's own few values.
+MoreDraws own_values(ShrinkTrials& trials, const Kernel& kernel) {
+    const auto fails = [&, start = trials.smallest()](const Problem& problem) {
+        Case candidate = start;
+        candidate.problem = problem;
+        candidate.setting.before = before_on(kernel, start, problem);
+        auto carried = carried_data(*kernel.op, start.problem, problem, start.data.elements);
+        if (!carried) return std::optional<bool>();
+        candidate.data = *std::move(carried);
+        return std::optional(trials.fails(candidate));
+    };
+    return {fails, 1};
+}
+
+/// Runs smaller problems with the found case's data, and where data decide at the smallest one
+/// with further draws.
+Minimality draw_again(const SupportedProblems& supported, ShrinkTrials& trials,
+                      const Kernel& kernel, const Case& found, const ShrinkOptions& options,
+                      const Minimality& minimality) {
+    const Case start = trials.smallest();
+    ShrinkTrials further = trials;
+    further.start(options.again);
+    ProblemTrials problems(kernel, start, further);
+    const DrawsThere there = problems.draws_at(start.problem);
+    const std::int64_t draws = there.differ() ? there.run : 0;
+    const auto fails = [&](const Problem& problem) {
+        return std::optional(further.fails(moved_to(kernel, found, problem)) ||
+                             (draws > 0 && problems.draws_at(problem, there.run).failing > 0));
+    };
+    const Minimality claim = run_again(supported, further, {fails, 1 + draws}, minimality);
+    if (further.smallest().problem < start.problem)
+        trials = further;
+    else
+        trials.count(further.runs() - trials.runs());
+    return claim;
 }
 
 }  // namespace
@@ -95,13 +135,15 @@ Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outco
     const SupportedProblems supported(*kernel.op, *kernel.pass, kernel.any());
     ProblemTrials problems(kernel, start, trials);
     Minimality minimality = shrink_problem(supported, problems, trials, options);
+    if (minimality.passed > 0 && minimality.passed < options.again.runs)
+        minimality = draw_again(supported, trials, kernel, start, options, minimality);
     trials.start(options.data);
     if (list_data) shrink_data(trials, *kernel.op, list_data(trials.smallest()));
     const Data& shown = trials.smallest().data;
     if (hangs_on_values(shown) || (shown.is_explicit && takes_indices(*kernel.op))) {
         const Problem larger = trials.smallest().problem;
         trials.start(options.carried);
-        minimality = carry_values(supported, trials, kernel, minimality);
+        minimality = run_again(supported, trials, own_values(trials, kernel), minimality);
         trials.start(options.data);
         if (trials.smallest().problem < larger)
             shrink_data(trials, *kernel.op, list_data(trials.smallest()));

@@ -5,7 +5,6 @@
 // made simple keeps its seed.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "harness/cases/suite.hpp"
@@ -33,6 +32,8 @@ struct ShrinkOptions {
     RunBudget data{.runs = 1000, .seconds = 5.0};
     /// Carrying its values to smaller problems.
     RunBudget carried{.runs = 300, .seconds = 3.0};
+    /// Running smaller problems with further draws; not begun where it takes more runs.
+    RunBudget again{.runs = 300, .seconds = 3.0};
     /// Problems in the box that are counted; beyond, there are more.
     std::int64_t box_counted = 200'000;
     /// Looking for the next problem to run; see EnumerationLimits.
@@ -50,9 +51,6 @@ Minimality shrink_problem(const SupportedProblems& supported, ProblemTrials& pro
 /// **Ranges** `listed`: the non-zero elements of that case.
 void shrink_data(ShrinkTrials& trials, const Operator& op, const std::vector<DataElement>& listed);
 void shrink_setting(ShrinkTrials& trials);
-
-/// The non-zero values of a case's tensors.
-using ListData = std::function<std::vector<DataElement>(const Case&)>;
 
 /// Shrinks a failing case. Data keeps its seed where there is no `list_data`.
 Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outcome,

@@ -451,3 +451,29 @@ TEST_CASE("each field of a setting that does not matter is set back") {
               return s.layout_of("dy").row_padding == 4 && s.layout_of("x").order == "turned";
           }) == Setting{.layouts = {{"x", {"turned"}}, {"dy", {"", 4}}}});
 }
+
+TEST_CASE("where data decide, smaller problems are run with further draws, and how many is told") {
+    // At one sample only a later draw fails, and the found case's data at none.
+    ShrinkOptions options = patient();
+    options.again.runs = 300;
+    const auto shrunk_where = [&](std::uint64_t seed_at_one) {
+        return shrink_from(
+            parsed("n=4,in=1x1"),
+            [=](const Case& one) {
+                const std::uint64_t seed = one.data.seed;
+                return failed_if(
+                    one.data.is_dense &&
+                    (one.problem.scalar("n") == 1 ? seed == seed_at_one : seed % 2 == 1));
+            },
+            options);
+    };
+    const Shrunk further = shrunk_where(5), none = shrunk_where(99);
+    CHECK(further.smallest.problem == parsed("in=1x1"));
+    CHECK(none.smallest.problem == parsed("n=2,in=1x1"));
+    CHECK(none.minimal());
+    CHECK(none.minimality.draws == 3 + 1 + 3);
+    const Shrunk plain =
+        shrink_from(parsed("n=4,in=1x1"),
+                    failing_where([](const Problem& p) { return p.scalar("n") >= 2; }), options);
+    CHECK(plain.minimality.draws == 3 + 1);
+}

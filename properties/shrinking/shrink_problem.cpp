@@ -164,7 +164,8 @@ class ProblemShrinker {
         return {.kind = Minimality::Kind::certified,
                 .passed = passed_,
                 .of = passed_,
-                .silent = silent_};
+                .silent = silent_,
+                .draws = problems_.runs_per_problem()};
     }
 
     /// Runs the problems in the box of `top` in order, until one fails: then that is the smallest.
@@ -173,7 +174,7 @@ class ProblemShrinker {
                                                  .steps = options_.enumeration_steps,
                                                  .box = &top}),
                   problems_);
-        Minimality boxed{.kind = Minimality::Kind::boxed};
+        Minimality boxed{.kind = Minimality::Kind::boxed, .draws = problems_.runs_per_problem()};
         for (auto next = box.next(); next && *next < top; next = box.next()) {
             if (++boxed.of > options_.box_counted) {
                 --boxed.of;

@@ -138,7 +138,8 @@ TEST_CASE(
             return failed_if(candidate.problem.scalar("n") == 3 || candidate.data.is_explicit);
         };
         ShrinkTrials trials(found, Outcome::failed("first"), runner);
-        ProblemTrials problems(any_kernel().kernel, found, trials, carries);
+        ProblemTrials problems(any_kernel().kernel, found, trials);
+        if (carries) problems.carry_data();
         CHECK(problems.is_canonical());
         CHECK(problems.runs_per_problem() == (carries ? 4 : 3));
         CHECK(problems.fails(parsed("in=1x1")) == carries);
@@ -167,4 +168,52 @@ TEST_CASE("what a problem's runs came to is known: errors first, and nothing whe
     CHECK(shown_after(vacuous, skipped) == std::pair(Known(false), Known()));
     CHECK(shown_after(errored, Outcome::passed()) == std::pair(Known(), Known()));
     CHECK(shown_after(Outcome::passed(), errored) == std::pair(Known(), Known()));
+}
+
+TEST_CASE("zeros that are wanted and given, and other failures, are no failures of this kind") {
+    const auto likewise_after = [](const Outcome& there) {
+        const Problem problem = parsed("in=1x1");
+        const Case found = found_at("n=3,in=1x1");
+        Outcome wrong = Outcome::failed("wrong");
+        wrong.worst = {{.tensor = "dw", .index = {0}, .got = 1.0, .want = 2.0}};
+        const CaseRunner runner = [&](const Case& candidate) {
+            return candidate.problem.scalar("n") == 3 ? wrong : there;
+        };
+        ShrinkTrials trials(found, wrong, runner, fails_likewise);
+        ProblemTrials problems(any_kernel().kernel, found, trials);
+        problems.fails(problem);
+        CHECK(problems.wants_zeros(problem) == (there.verdict == Verdict::vacuous));
+        return std::pair(problems.fails_likewise(problem), problems.fails_otherwise(problem));
+    };
+    using Known = std::optional<bool>;
+    const auto wrong_in = [](const char* tensor, double got) {
+        Outcome outcome = Outcome::failed("wrong");
+        outcome.worst = {{.tensor = tensor, .index = {0}, .got = got, .want = 2.0}};
+        return outcome;
+    };
+    CHECK(likewise_after(wrong_in("dw", 7.0)) == std::pair(Known(true), false));
+    for (const Outcome& other : {wrong_in("db", 7.0), wrong_in("dw", NAN),
+                                 Outcome::failed("a.cu:1: read past the end of dy")})
+        CHECK(likewise_after(other) == std::pair(Known(false), true));
+    CHECK(likewise_after(Outcome{}) == std::pair(Known(), false));
+    for (const Outcome& none : {Outcome::skipped("no"), Outcome::errored("lost")})
+        CHECK(likewise_after(none) == std::pair(Known(), false));
+}
+
+TEST_CASE(
+    "draws of a problem are run in the setting of the found case, each once, also later ones") {
+    Trials trials(found_at("n=3,in=1x1"), [](const Case& candidate) {
+        return failed_if(candidate.problem.scalar("n") == 3 && candidate.data.seed % 2 == 1);
+    });
+    trials.trials.start({.runs = 100, .seconds = 1e6});
+    trials.runs.clear();
+    const DrawsThere first = trials.problems.draws_at(parsed("n=3,in=1x1"));
+    CHECK(first.run == 3);
+    CHECK(first.failing == 2);
+    CHECK(first.differ());
+    CHECK(trials.problems.draws_at(parsed("n=3,in=1x1"), first.run).failing == 1);
+    for (std::size_t i = 0; i < trials.runs.size(); ++i) {
+        CHECK(trials.runs[i].data.seed == i + 1);
+        CHECK(trials.runs[i].setting == found_at("n=3,in=1x1").setting);
+    }
 }

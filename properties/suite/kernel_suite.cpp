@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 #include <map>
 #include <mutex>
@@ -155,6 +156,25 @@ std::vector<GivenNumbers> whole_numbers_of(CaseContext& context) {
     return all;
 }
 
+/// A comparison with NaN is false, so what is chosen by it may be the other value.
+std::string loss_of_nan(const Outcome& outcome) {
+    const bool loses = std::ranges::any_of(outcome.worst, [](const WrongElement& wrong) {
+        return std::isnan(wrong.want) && !std::isnan(wrong.got);
+    });
+    return loses && !outcome.is_of_two_calls
+               ? "; it loses NaN, which the reference gives on, as PyTorch's relu and max pooling "
+                 "do: x < 0 ? 0 : x keeps it, x > 0 ? x : 0 does not"
+               : std::string();
+}
+
+ListData lister_of(const Registry& registry) {
+    return [&registry](const Case& checked) {
+        const Kernel& kernel = *registry.find_kernel(checked.kernel);
+        return list_data(kernel, checked.problem, checked.data,
+                         kind_of(checked, property_named(checked.property), kernel));
+    };
+}
+
 struct Enumeration {
     SupportedProblems supported;
     ProblemEnumerator enumerator{supported};
@@ -250,6 +270,7 @@ Outcome KernelSuite::run(std::string_view printed) const {
         if (outcome.verdict == Verdict::failed) {
             outcome.message += misuse_of_held_outputs(context, outcome);
             outcome.message += misuse_of_workspace(context, outcome);
+            outcome.message += loss_of_nan(outcome);
             outcome.given = whole_numbers_of(context);
         }
     } catch (const UndecidedComparison& undecided) {
@@ -290,16 +311,12 @@ std::vector<Case> KernelSuite::with_calls_before(const Case& failing) const {
 Shrunk KernelSuite::shrink(const Case& found, const Outcome& outcome,
                            const CaseRunner& runner) const {
     if (found.setting.copies) return shrink_large(kernel_of(found), found, outcome, runner);
-    return shrink_case(kernel_of(found), found, outcome, runner, [this](const Case& checked) {
-        const Kernel& kernel = kernel_of(checked);
-        return list_data(kernel, checked.problem, checked.data,
-                         kind_of(checked, property_named(checked.property), kernel));
-    });
+    return shrink_case(kernel_of(found), found, outcome, runner, lister_of(registry_));
 }
 
 void KernelSuite::explain(Shrunk& shrunk, const CaseRunner& runner) const {
     if (shrunk.smallest.setting.copies) return;
-    gradverify::explain(kernel_of(shrunk.smallest), shrunk, runner);
+    gradverify::explain(kernel_of(shrunk.smallest), shrunk, runner, lister_of(registry_));
 }
 
 std::string KernelSuite::overflows_of(const Case& failing, const CaseRunner& runner) const {

@@ -29,7 +29,8 @@ std::string whole_message_of(const RowRecord& record) {
     std::string message = record.message;
     if (const auto& failure = record.failure)
         for (const std::string& more :
-             {failure->rule, failure->seen, failure->values, failure->witnesses})
+             {failure->symptoms.outputs, failure->symptoms.pattern, failure->symptoms.only,
+              failure->rule, failure->seen, failure->values, failure->witnesses})
             if (!more.empty()) message += "; " + more;
     return message;
 }

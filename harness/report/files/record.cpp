@@ -102,8 +102,8 @@ void add_source(ordered_json& object, const std::string& message) {
 
 /// What the page draws of it.
 ordered_json drawn_of(const RowResult& result) {
-    const auto& [smallest, outcome, minimality, runs, generality, values, witnesses] =
-        *result.failure;
+    const Case& smallest = result.failure->smallest;
+    const Outcome& outcome = result.failure->outcome;
     const Kernel& kernel = *result.row.kernel;
     ordered_json object{{"parameters", listed_parameters_of(smallest.problem)},
                         {"tensors", tensors_of(kernel, smallest.problem)}};
@@ -127,6 +127,7 @@ Failure failure_of(const RowResult& result, const std::string& program) {
     failure.is_minimal = shrunk.minimal();
     failure.values = shrunk.values;
     failure.witnesses = shrunk.witnesses;
+    failure.symptoms = shrunk.symptoms;
     failure.drawn = drawn_of(result);
     failure.report = report_bug({&result}, program);
     if (const Minimality& how = shrunk.minimality; how.kind != Minimality::Kind::none) {
@@ -134,6 +135,7 @@ Failure failure_of(const RowResult& result, const std::string& program) {
         failure.smaller_passed = how.passed;
         failure.smaller = how.of;
         failure.smaller_silent = how.silent;
+        failure.smaller_draws = how.draws;
         failure.smaller_is_least = how.of_is_least;
     }
     if (const Generality& general = shrunk.generality; !general.text.empty()) {

@@ -155,17 +155,20 @@ TEST_CASE("a failure's line has the rule, or what was seen, and what the witness
     CHECK_FALSE(verdict_line(ruled).contains("rule"));
     ruled.failure->generality = {"fails wherever n >= 2", true, 52};
     ruled.failure->witnesses = "the kernel stands alone";
+    ruled.failure->symptoms.pattern = "got = 2 x want in all of y";
     RowResult seen = ruled;
     seen.failure->generality.is_rule = false;
     const json line = verdict_line(ruled);
     CHECK(line.at("rule") == "fails wherever n >= 2");
     CHECK(line.at("problems_run") == 52);
     CHECK(line.at("witnesses") == "the kernel stands alone");
+    CHECK(line.at("pattern") == "got = 2 x want in all of y");
     CHECK_FALSE(verdict_line(seen).contains("rule"));
     CHECK(verdict_line(seen).at("seen") == "fails wherever n >= 2");
     CHECK(contains(
         junit_xml(records_of({seen}, "gradverify"), 0.0),
-        "<failure message=\"differs; fails wherever n &gt;= 2; the kernel stands alone\">"));
+        "<failure message=\"differs; got = 2 x want in all of y; fails wherever n &gt;= 2; the "
+        "kernel stands alone\">"));
 }
 
 TEST_CASE("a failure's line has what draws it: parameters, tensors, elements and source lines") {

@@ -167,21 +167,32 @@ std::string how_many_of_box(const Minimality& minimality) {
     return fmt::format("{} of more than {}", minimality.passed, minimality.of);
 }
 
+/// ` on 12 draws each`
+std::string on_draws(const Minimality& minimality) {
+    if (minimality.draws == 0) return {};
+    return fmt::format(" on {} draw{}{}", minimality.draws, minimality.draws == 1 ? "" : "s",
+                       minimality.of == 1 ? "" : " each");
+}
+
 std::string how_small(const Minimality& minimality) {
     switch (minimality.kind) {
         case Minimality::Kind::certified:
             if (minimality.of == 0) return "minimal, certified: no problem is smaller";
             if (minimality.silent > 0)
-                return fmt::format("minimal, certified: of {} smaller problem{} none fails; {}",
+                return fmt::format("minimal, certified: of {} smaller problem{} none fails{}; {}",
                                    minimality.of, minimality.of == 1 ? "" : "s",
-                                   silence(minimality.silent));
-            if (minimality.of == 1) return "minimal, certified: the one smaller problem passes";
-            return fmt::format("minimal, certified: all {} smaller problems pass", minimality.of);
+                                   on_draws(minimality), silence(minimality.silent));
+            if (minimality.of == 1)
+                return "minimal, certified: the one smaller problem passes" + on_draws(minimality);
+            return fmt::format("minimal, certified: all {} smaller problems pass{}", minimality.of,
+                               on_draws(minimality));
         case Minimality::Kind::boxed:
             return fmt::format(
                 "boxed, {}: so many problems between the default one and this were run and {}",
                 how_many_of_box(minimality),
-                minimality.silent > 0 ? "none fails; " + silence(minimality.silent) : "pass");
+                minimality.silent > 0 ? fmt::format("none fails{}; {}", on_draws(minimality),
+                                                    silence(minimality.silent))
+                                      : "pass" + on_draws(minimality));
         case Minimality::Kind::none:
             break;
     }
@@ -210,6 +221,13 @@ std::string print(const std::vector<GivenNumbers>& given) {
 
 std::string given_line(const Outcome& outcome) {
     return outcome.given.empty() ? std::string() : line("given", wrapped(print(outcome.given), 13));
+}
+
+std::string asked_line(const RowResult& row) {
+    if (!row.found || !row.found->is_asked ||
+        row.found->drawn.problem == row.failure->smallest.problem)
+        return {};
+    return line("asked", wrapped(row.found->drawn.problem.print() + ", which fails, too", 13));
 }
 
 std::string header(const Case& checked, const Outcome& outcome) {
@@ -300,16 +318,18 @@ std::string report_bug(const std::vector<const RowResult*>& rows, const std::str
         return !row->failure->generality.text.empty() || !row->failure->witnesses.empty();
     });
     const Shrunk& explained = found == rows.end() ? failure : *(*found)->failure;
+    const auto told = [](const char* label, const std::string& text) {
+        return text.empty() ? std::string() : line(label, wrapped(text, 13));
+    };
+    const auto& [outputs, pattern, only] = explained.symptoms;
     const std::string problem = fmt::format("{} ({}; {} runs)", failure.smallest.problem.print(),
                                             how_small(failure.minimality), failure.runs);
-    return header(failure.smallest, failure.outcome) +
+    return header(failure.smallest, failure.outcome) + told("outputs", outputs) +
+           told("pattern", pattern) + told("only", only) +
            also({rows.begin() + 1, rows.end()}, failure.outcome.message, failure.smallest.problem) +
-           line("problem", wrapped(problem, 13)) + given_line(failure.outcome) +
-           in_general(explained.generality) +
-           (explained.values.empty() ? std::string()
-                                     : line("values", wrapped(explained.values, 13))) +
-           (explained.witnesses.empty() ? std::string()
-                                        : line("witnesses", wrapped(explained.witnesses, 13))) +
+           line("problem", wrapped(problem, 13)) + asked_line(*rows.front()) +
+           given_line(failure.outcome) + in_general(explained.generality) +
+           told("values", explained.values) + told("witnesses", explained.witnesses) +
            evidence(failure.outcome) +
            line("replay", program + " repro " + shell_quoted(failure.smallest.print()));
 }

@@ -157,6 +157,11 @@ TEST_CASE("a certified problem says how many smaller ones pass; another is not c
           start + "minimal, certified: no problem is smaller; 41 runs)\n");
     CHECK(problem_line({certified, 1, 1}) ==
           start + "minimal, certified: the one smaller problem passes; 41 runs)\n");
+    CHECK(problem_line({certified, 9, 9, false, 0, 12}) ==
+          start + "minimal, certified: all 9 smaller problems pass on 12 draws each; 41 runs)\n");
+    CHECK(contains(problem_line({certified, 1, 1, false, 0, 1}), "passes on 1 draw; "));
+    CHECK(contains(problem_line({certified, 7, 7, false, 1, 3}), "none fails on 3 draws each; 1 "));
+    CHECK(contains(problem_line({boxed, 3, 9, false, 0, 3}), "on 3 draws each; 41 runs)"));
     CHECK(problem_line({none, 3, 9}) == start + "shrunk, not certified; 41 runs)\n");
     CHECK(problem_line({boxed, 3, 9}) ==
           start +
@@ -181,8 +186,28 @@ TEST_CASE("what fails in general and who is wrong stand behind the problem, if t
                    "  in general fails wherever n >= 2; in doesn't matter (52 problems run)\n"
                    "  witnesses  the kernel stands alone\n"
                    "  replay "));
+    result.failure->symptoms = {"dk is wrong; dq is right in all 9 failing runs",
+                                "got = 2 x want in all of dk", "in place"};
+    CHECK(contains(report_failure(result),
+                   "differs\n"
+                   "  outputs    dk is wrong; dq is right in all 9 failing runs\n"
+                   "  pattern    got = 2 x want in all of dk\n"
+                   "  only       in place\n"
+                   "  problem    n=2,in=3 "));
     result.failure->generality = {"nothing else could be run", false, 1};
     CHECK(contains(report_failure(result), "could be run (1 problem run)\n"));
+}
+
+TEST_CASE("a problem of the user's is said to fail, where a smaller one is told") {
+    RowResult result = plain_fails("repeatable", "differs");
+    Case asked = result.failure->smallest;
+    asked.problem = Problem::parse(result.row.kernel->op->space, "n=5,in=3");
+    result.found = FoundFailure{asked, Outcome::failed("differs")};
+    CHECK_FALSE(contains(report_failure(result), "asked"));
+    result.found->is_asked = true;
+    CHECK(contains(report_failure(result), "  asked      n=5,in=3, which fails, too\n"));
+    result.found->drawn.problem = result.failure->smallest.problem;
+    CHECK_FALSE(contains(report_failure(result), "asked"));
 }
 
 TEST_CASE("a bug is explained by the row that has been, which need not be the first") {
