@@ -145,6 +145,17 @@ TEST_CASE("a kernel that adds where it should write over is told so, and the rev
                   .find("it adds to") == std::string::npos);
 }
 
+TEST_CASE("a kernel that loses NaN is told what the reference does with it, and no other") {
+    const auto is_told = [](const char* kernel, const char* property, const char* rest) {
+        return run(kernel, property, rest).message.find("; it loses NaN, which the reference ") !=
+               std::string::npos;
+    };
+    CHECK(is_told("relu.forward/bug_loses_nan", "matches_reference", "n=64:dense=7"));
+    CHECK(is_told("maxpool.forward/bug_skips_nan", "within_rounding_bound", "in=3x3:dense=7"));
+    CHECK_FALSE(is_told("relu.grad_input/bug_mask_from_zero", "matches_reference", "n=64:dense=5"));
+    check_no_alarm("relu.forward/naive", "matches_reference", "n=64:dense=7");
+}
+
 TEST_CASE("an input that a kernel does not take, and says so, holds zeros") {
     for (const char* property : {"matches_reference", "within_rounding_bound", "repeatable"})
         check_all_agree("shifted.forward/without_b", property, 60);
