@@ -19,7 +19,7 @@ LINES = (
     ("harness without simt", "harness/", "harness/simt/", 50_045),
     ("simt", "harness/simt/", None, 40_300),
     ("kernels without fast", "kernels/", "kernels/fast/", 8_700),
-    ("everything", "", None, 152_360),
+    ("everything", "", None, 153_010),
 )
 # What the first verdict's build costs, in probes: 407 measured, and a tenth. A change that makes it a
 # tenth dearer says so here.
