@@ -46,7 +46,10 @@ class Parser {
         for (std::size_t i = head.first; i < scope_.end; ++i) {
             const Token& token = stream_.at(i);
             if (token.is(";")) return finish(found, begin, head, i + 1);
-            if (token.is("operator")) {
+            if (token.is("<") && opens_class(stream_.at(head.first)) && head.parameters == 0) {
+                // What a class is specialised for has no parameters: `<Ret (*)(Args...), f>`.
+                i = std::min(stream_.closing_angle(i, scope_.end), scope_.end - 1);
+            } else if (token.is("operator")) {
                 while (i + 1 < scope_.end && !stream_.is(i + 1, "(")) ++i;
                 if (stream_.is(i + 2, ")") && stream_.is(i + 3, "(")) i += 2;
             } else if (token.is("=")) {

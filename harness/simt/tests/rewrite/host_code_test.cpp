@@ -213,7 +213,8 @@ TEST_CASE(
     for (const char* text :
          {"constexpr int f() { return 1; }", "int f();", "struct S { S() { g(); } ~S() { g(); } };",
           "struct S { explicit S(int x) { g(x); } operator int() const { return g(1); } };",
-          "int x[3] = {1, 2, 3};"})
+          "int x[3] = {1, 2, 3};",
+          "template <class R, R (*f)(int)> class S<R (*)(int), f> { int x; };"})
         CHECK(rewrite(text) == text);
     CHECK(rewrite("__device__ int f() { return 1; }") == "  int f() { return 1; }");
     // Each thread may call it for a launch's arguments.
