@@ -104,7 +104,9 @@ inline Dual rounded_by_name(std::string_view, const Dual& number) { return numbe
 
 inline Dual pow(const Dual& x, const Dual& y) {
     const double value = std::pow(x.value(), y.value());
-    Dual result = Dual::with_slope(value, y.value() * std::pow(x.value(), y.value() - 1.0), x);
+    // To the power of 0 it is 1, also where x is 0.
+    const double by_x = y.value() == 0.0 ? 0.0 : y.value() * std::pow(x.value(), y.value() - 1.0);
+    Dual result = Dual::with_slope(value, by_x, x);
     if (y.tangent() != 0.0) result += Dual(0.0, value * std::log(x.value()) * y.tangent());
     return result;
 }

@@ -235,11 +235,21 @@ std::vector<double> Tape::errors_from_saved(std::span<const Seed> seeds) const {
                 int& at = outputs[static_cast<std::size_t>(link.from)];
                 at = sets.join(at, outputs[i]);
             }
+    // Nothing may be made of the last factor, as of the last 1 - p: what p leads to counts there.
+    std::vector<int> of_last = outputs;
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (of_last[i] == SeedSets::none)
+            for (const Link& link : nodes_[i])
+                if (link.from != constant)
+                    of_last[i] =
+                        sets.join(of_last[i], of_last[static_cast<std::size_t>(link.from)]);
     for (const Product& product : products_) {
         if (product.factor == constant) continue;
-        if (!product.goes_on && is_used[static_cast<std::size_t>(product.node)]) continue;
+        const bool is_last = !is_used[static_cast<std::size_t>(product.node)];
+        if (!product.goes_on && !is_last) continue;
         const auto at = static_cast<std::size_t>(product.factor);
-        if (outputs[at] != SeedSets::none) errors[at] = sets.off(outputs[at]) / product.value;
+        const int behind = is_last ? of_last[at] : outputs[at];
+        if (behind != SeedSets::none) errors[at] = sets.off(behind) / product.value;
     }
     // By the slopes alone: what a slope is off by as well would be of the second order.
     for (std::size_t i = nodes_.size(); i-- > 0;)

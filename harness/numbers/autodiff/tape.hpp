@@ -259,7 +259,10 @@ inline Traced rounded_by_name(std::string_view name, const Traced& number) {
 
 inline Traced pow(const Traced& x, const Traced& y) {
     const Bounded value = pow(x.value(), y.value());
-    const Bounded by_x = y.value() * pow(x.value(), y.value() - Bounded(1.0));
+    // To the power of 0 it is 1 whatever x is, also 0.
+    const bool is_one = y.is_constant() && y.value().value() == 0.0;
+    const Bounded by_x =
+        is_one ? Bounded(0.0) : y.value() * pow(x.value(), y.value() - Bounded(1.0));
     if (y.is_constant()) return Traced::made(value, Traced::link(x, by_x));
     return Traced::made(value, Traced::link(x, by_x), Traced::link(y, value * log(x.value())));
 }

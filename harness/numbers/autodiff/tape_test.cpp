@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/numbers/autodiff/dual.hpp"
+
 namespace {
 
 using namespace gradverify;
@@ -175,6 +177,9 @@ TEST_CASE("a computed factor of a carried product may be got from each saved out
     CHECK(errors({{shaded.node(), 1.0, 0.5}, {both.node(), 1.0, 0.25}}) == std::pair(0.1875, 0.0));
     CHECK(errors({{plain.node(), 1.0, 0.5}}) == std::pair(0.125, 0.0));
     CHECK(errors({{apart.node(), 1.0}, {shaded.node(), 1.0, 0.5}}) == std::pair(0.125, 0.0));
+    // Nothing is made of the last factor, -4, but what it was made of leads to an output.
+    (void)(shaded * (Traced(-2.0) - (x + Traced(0.0))));
+    CHECK(errors({{shaded.node(), 1.0, 0.5}}) == std::pair(0.25, 0.0));
 }
 
 TEST_CASE("links into one value add up, and count an addition each but the first") {
@@ -464,4 +469,14 @@ TEST_CASE("what a cut loses of a factor's smallest digits grows with the other f
     check(gradient(tape, x, constant(2.0) * x, 9.0), 18.0, one, 18.0 + one, 1.0);
     check(gradient(tape, x, constant(9.0) * x, 9.0), 81.0, both + 0.5 * 18.0 + 0.5,
           81.0 + both + 0.5 * 18.0 + 0.5, 1.0);
+}
+
+TEST_CASE("a number to the power of 0 has the slope 0, also where it may be 0") {
+    const ScopedRounding rounding(coarse);
+    for (const double value : {0.0, 0.125}) {
+        Tape tape;
+        const Traced x = tape.input(value), near = x + constant(0.0, 0.5);
+        check(gradient(tape, x, pow(near, constant(0.0)), 2.0), 0.0, 0.0, 0.0, 0.0);
+        CHECK(pow(Dual(value, 1.0), Dual(0.0)).tangent() == 0.0);
+    }
 }
