@@ -259,10 +259,12 @@ inline Traced rounded_by_name(std::string_view name, const Traced& number) {
 
 inline Traced pow(const Traced& x, const Traced& y) {
     const Bounded value = pow(x.value(), y.value());
-    // To the power of 0 it is 1 whatever x is, also 0.
-    const bool is_one = y.is_constant() && y.value().value() == 0.0;
-    const Bounded by_x =
-        is_one ? Bounded(0.0) : y.value() * pow(x.value(), y.value() - Bounded(1.0));
+    // A whole power less 1 is exact, so x may be negative; to the power of 0 all numbers are 1.
+    const double power = y.value().value();
+    const bool is_whole = y.is_constant() && power == std::trunc(power);
+    const Bounded lower = is_whole ? Bounded(power - 1.0) : y.value() - Bounded(1.0);
+    const bool is_one = is_whole && power == 0.0;
+    const Bounded by_x = is_one ? Bounded(0.0) : y.value() * pow(x.value(), lower);
     if (y.is_constant()) return Traced::made(value, Traced::link(x, by_x));
     return Traced::made(value, Traced::link(x, by_x), Traced::link(y, value * log(x.value())));
 }
