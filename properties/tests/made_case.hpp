@@ -12,6 +12,9 @@
 #include "properties/suite/kernel_suite.hpp"
 #include "properties/tests/small_operators.hpp"
 
+extern "C" void gradverify_simt_begin_device_work();
+extern "C" void gradverify_simt_end_device_work();
+
 namespace gradverify::testing {
 
 /// A case of a kernel by its full name; rest: its problem and data, as printed cases have them.
@@ -87,8 +90,9 @@ using Script = std::function<std::optional<double>(const ScriptedElement&)>;
 inline Script current_script;
 inline int calls_of_script = 0;
 
-/// All tensors of the pass have as many elements.
+/// All tensors of the pass have as many elements. No launch makes it the device's work.
 inline void run_script(const PassCall& call) {
+    gradverify_simt_begin_device_work();
     const Elements output(call.tensors.back());
     const std::int64_t elements = output.view.elements();
     for (std::int64_t i = 0; i < elements; ++i) {
@@ -100,6 +104,7 @@ inline void run_script(const PassCall& call) {
         if (written) output.set(i, *written);
     }
     ++calls_of_script;
+    gradverify_simt_end_device_work();
 }
 
 /// What a property says of a script, on a case of a kernel that is declared so.
