@@ -81,7 +81,7 @@ wrong matches_finite_differences: 31 failed 15 passed 4 vacuous
 wrong matches_reference: 160 failed 189 passed 21 vacuous
 wrong repeatable: 24 failed 6 passed
 wrong stays_in_bounds: 25 failed 32 passed 3 vacuous
-wrong within_rounding_bound: 117 failed 74 passed 14 vacuous
+wrong within_rounding_bound: 116 failed 75 passed 14 vacuous
 )");
 }
 

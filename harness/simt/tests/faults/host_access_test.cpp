@@ -42,19 +42,19 @@ class HostAccess {
 
 TEST_CASE("a launcher that uses device memory on the host goes on and is told, with its line") {
     const std::pair<std::string, std::string> wrong[] = {
-        {"branch_on_an_input", ":49: the launcher read device memory on the host: in w, w[1] of 6"},
-        {"write_an_output", ":53: the launcher read device memory on the host: in w, w[0] of 6"},
-        {"accumulate", ":56: the launcher read device memory on the host: in w, w[0] of 6"},
-        {"copy_by_memcpy", ":61: the launcher read device memory on the host: in w, w["},
-        {"clear_by_memset", ":66: the launcher wrote device memory on the host: in w, w[0] of 6"},
+        {"branch_on_an_input", ":51: the launcher read device memory on the host: in w, w[1] of 6"},
+        {"write_an_output", ":55: the launcher read device memory on the host: in w, w[0] of 6"},
+        {"accumulate", ":58: the launcher read device memory on the host: in w, w[0] of 6"},
+        {"copy_by_memcpy", ":63: the launcher read device memory on the host: in w, w["},
+        {"clear_by_memset", ":68: the launcher wrote device memory on the host: in w, w[0] of 6"},
         {"loop_over_a_workspace",
-         ":70: the launcher read device memory on the host: byte 0 of the 24 of an allocation"},
+         ":72: the launcher read device memory on the host: byte 0 of the 24 of an allocation"},
         {"read_a_vectors_pointer",
-         ":76: the launcher read device memory on the host: byte 8 of the 16 of an allocation"},
+         ":78: the launcher read device memory on the host: byte 8 of the 16 of an allocation"},
         {"use_in_a_host_function",
-         ":43: the launcher read device memory on the host: in w, w[0] of 6"},
+         ":45: the launcher read device memory on the host: in w, w[0] of 6"},
         {"write_new_memory",
-         ":85: the launcher wrote device memory on the host: byte 0 of the 4 of an allocation"}};
+         ":87: the launcher wrote device memory on the host: byte 0 of the 4 of an allocation"}};
     for (const auto& [launcher, text] : wrong) {
         HostAccess access;
         check_contains(access.text_of(launcher), {"faults/kernels_host_access.cu" + text});
