@@ -126,10 +126,12 @@ struct Told {
     }
 };
 
-void try_rule(const Told& told, Found& contradictions) {
+/// The number of problems that the rule speaks of, as far as they were run.
+int try_rule(const Told& told, Found& contradictions) {
     const Generality& general = told.shrunk.generality;
     const Problem& smallest = told.shrunk.smallest.problem;
-    if (!general.is_rule || told.shrunk.smallest.setting.before) return;
+    if (!general.is_rule || told.shrunk.smallest.setting.before) return 0;
+    int tried = 0;
     const SupportedProblems supported(*told.row.kernel->op, *told.row.kernel->pass,
                                       told.row.kernel->any());
     const ProblemValues values(supported, smallest);
@@ -140,6 +142,7 @@ void try_rule(const Told& told, Found& contradictions) {
         const Problem& problem = draw.drawn->problem;
         const auto says = rule_says(general.text, values, problem);
         if (!says) continue;
+        ++tried;
         auto counts = told.verdicts_at(problem, !*says);
         const bool fails = counts[Verdict::failed] > 0;
         // Where nothing was compared, or it ended otherwise, nothing is said.
@@ -149,6 +152,7 @@ void try_rule(const Told& told, Found& contradictions) {
         contradictions.push_back(fmt::format("{} {}: {} at {}", told.row.kernel->name, general.text,
                                              fails ? "fails" : "passes", problem.print()));
     }
+    return tried;
 }
 
 void try_certificate(const Told& told, Found& contradictions) {
@@ -202,6 +206,7 @@ void try_sentences(std::size_t first, std::size_t step, std::size_t most) {
     const KernelSuite suite(Registry::instance());
     const std::vector<SeededBug> bugs = every_seeded_bug();
     std::size_t explained = 0, rules = 0;
+    int tried = 0;
     for (std::size_t i = first; i < bugs.size() && explained < most; i += step) {
         const auto row = row_of(bugs[i], "cpu");
         if (!row || !bugs[i].certified) continue;
@@ -214,7 +219,15 @@ void try_sentences(std::size_t first, std::size_t step, std::size_t most) {
         ++explained;
         rules += told.shrunk.generality.is_rule;
         Found contradictions;
-        try_rule(told, contradictions);
+        const int of_rule = try_rule(told, contradictions);
+        if (tried == 0 && of_rule > 0) {
+            Told false_rule = told;
+            false_rule.shrunk.generality.text = "everywhere but where 1 = 1";
+            Found found;
+            try_rule(false_rule, found);
+            CHECK_FALSE(found.empty());
+        }
+        tried += of_rule;
         try_certificate(told, contradictions);
         try_values(told, contradictions);
         for (const std::string& one : contradictions) FAIL_CHECK(one);
@@ -225,6 +238,7 @@ void try_sentences(std::size_t first, std::size_t step, std::size_t most) {
     }
     CHECK(explained > 2);
     CHECK(rules > explained / 2);
+    CHECK(tried > 10 * static_cast<int>(rules));
 }
 
 }  // namespace
