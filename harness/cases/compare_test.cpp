@@ -58,7 +58,7 @@ TEST_CASE("an element is right within its bound, and a NaN or another infinity n
         bool ok;
     };
     const double above = std::nextafter(1.5, 2.0);
-    for (const auto& [got, want, bounds, ok] : std::vector<Element>{
+    for (const Element& element : std::vector<Element>{
              {2.0, 2.0, {}, true},
              {std::nextafter(2.0, 3.0), 2.0, {}, false},
              {1.5, 1.0, {0.5}, true},
@@ -74,8 +74,8 @@ TEST_CASE("an element is right within its bound, and a NaN or another infinity n
              {inf, -inf, {1.0}, false},
              {inf, 1.0, {1e300}, false},
          }) {
-        INFO("got ", got, ", want ", want);
-        CHECK(comparing({got}, expect({want}, bounds)).ok == ok);
+        INFO("got ", element.got, ", want ", element.want);
+        CHECK(comparing({element.got}, expect({element.want}, element.bounds)).ok == element.ok);
     }
 }
 

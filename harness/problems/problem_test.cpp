@@ -90,7 +90,7 @@ TEST_CASE("bad input is refused with what is accepted") {
     struct Refused {
         const char *text, *says;
     };
-    for (const auto& [text, says] :
+    for (const Refused& refused :
          {Refused{"in=1x1,m=2", "unknown parameter `m`; accepted: n=NUMBER"},
           {"in=1x1,in_h=2", "unknown parameter `in_h`"},
           {"n=1,in=1x1,n=2", "`n` is given twice"},
@@ -102,7 +102,7 @@ TEST_CASE("bad input is refused with what is accepted") {
           {"in=1x1x1", "in=1x1x1 has 3 axes; accepted: 2 numbers"},
           {"in=1x1,padding=1+2+3", "too many sides"},
           {"in=1x1,stride=1+1", "not accepted for stride"}})
-        CHECK_MESSAGE(contains(refusal(planar(), text), says), text);
+        CHECK_MESSAGE(contains(refusal(planar(), refused.text), refused.says), refused.text);
     CHECK(contains(refusal(any_rank(), "in=1x1x1x1"), "has 4 axes; accepted: 1 to 3 numbers"));
     CHECK(contains(refusal(make_space(2, 3), "in=4"), "has 1 axis; accepted: 2 to 3 numbers"));
     CHECK_THROWS_AS(Problem(planar(), 3), std::invalid_argument);

@@ -167,7 +167,6 @@ TEST_CASE("pairs with a first level are missing too, and none is counted twice")
 
 TEST_CASE("levels of any number have a bit for each other level, in whole words of 64") {
     for (const auto& [levels, words] : {std::pair(63u, 1u), {64u, 1u}, {65u, 2u}, {129u, 3u}}) {
-        CAPTURE(levels);
         const Factor all{.name = "n", .levels = std::vector<std::string>(levels)};
         CHECK(LevelPairs({all}).bits().size() == levels * words);
         CHECK(LevelPairs({all}, std::vector<std::uint64_t>(levels * words)).count() == 0);

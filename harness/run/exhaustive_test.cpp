@@ -181,7 +181,7 @@ TEST_CASE("an exhaustive row ends at its smallest failing problem, which a whole
           Variant{boxed, {.index = 1, .count = 2}, "in=2", false}}) {
         Bench bench;
         enumerate(bench.suite, in_up_to(100));
-        bench.suite.on_shrink = [kind](const Case& found, const Outcome& outcome,
+        bench.suite.on_shrink = [kind = kind](const Case& found, const Outcome& outcome,
                                        const CaseRunner&) {
             return Shrunk{found, outcome, {kind, 1, 2}, 1};
         };

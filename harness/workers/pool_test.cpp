@@ -31,7 +31,8 @@ void check_only_middle_fails(const std::string& deadly, const std::string& cause
     CAPTURE(deadly);
     WorkerPool pool(std::move(with));
     const auto outcomes = outcomes_of(pool, {"pass", "pass", deadly, "pass", "pass", "pass"});
-    for (const auto& [ticket, outcome] : outcomes) {
+    for (const auto& [place, outcome] : outcomes) {
+        const auto ticket = place;
         CAPTURE(ticket);
         CHECK(outcome.verdict == (ticket == 2 ? Verdict::failed : Verdict::passed));
         if (ticket == 2) CHECK(outcome.message == cause);

@@ -338,7 +338,6 @@ TEST_CASE("a device that is lost is told with the call that has lost it, and the
     for (const auto& [deadly_n, error] :
          {std::pair(1, "sticky; lost"),
           std::pair(2, "sticky in the call before, on n=2,in=1; lost")}) {
-        CAPTURE(error);
         const auto device = [n = deadly_n] { return std::make_unique<ActingDevice>(lost_on(n)); };
         const Told told = told_by({call}, device, true);
         CHECK(told.clients[0] == error);

@@ -68,6 +68,11 @@ std::uintptr_t distance(std::uintptr_t at, const NamedBuffer& piece) {
     return *static_cast<const Word*>(pointer_to(address));
 }
 
+/// Whether bytes from an address on, of whatever lies there, overlap a buffer.
+bool meets(const NamedBuffer& buffer, std::uintptr_t first, std::size_t bytes) {
+    return first < number(buffer.end) && number(buffer.begin) < first + bytes;
+}
+
 }  // namespace
 
 std::byte* buffer_region(std::size_t slot, std::size_t bytes, Edge edge) {
@@ -82,18 +87,14 @@ void describe_buffers(std::vector<NamedBuffer> named) {
 }
 
 const NamedBuffer* input_in(const void* begin, std::size_t bytes) {
-    const auto* const first = static_cast<const std::byte*>(begin);
     for (const NamedBuffer& buffer : buffers().named)
-        if (buffer.is_input && std::less<>()(first, buffer.end) &&
-            std::less<>()(buffer.begin, first + bytes))
-            return &buffer;
+        if (buffer.is_input && meets(buffer, number(begin), bytes)) return &buffer;
     return nullptr;
 }
 
 bool meets_buffer(const void* begin, std::size_t bytes) {
-    const auto* const first = static_cast<const std::byte*>(begin);
     return std::ranges::any_of(buffers().named, [&](const NamedBuffer& buffer) {
-        return std::less<>()(first, buffer.end) && std::less<>()(buffer.begin, first + bytes);
+        return meets(buffer, number(begin), bytes);
     });
 }
 

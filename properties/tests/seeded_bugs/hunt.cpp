@@ -78,7 +78,7 @@ void hunt_down_all(std::span<const SeededBug> bugs, const Hunt& hunt) {
     for (const std::string& device : test_devices())
         for (const SeededBug& bug : bugs) {
             bool is_above = false;
-            for (const std::uint64_t seed : {1, 2})
+            for (std::uint64_t seed = 1; seed <= hunt.seeds; ++seed)
                 is_above |= hunt_down(suite, bug, device, seed, hunt);
             const Kernel* kernel = Registry::instance().find_kernel(std::string(bug.kernel));
             // With one or two parameters any draw may be the smallest.

@@ -36,13 +36,14 @@ struct Hunt {
     std::int64_t cases_maximum = 1000;
     bool begins_above = false;  ///< from one of two seeds it is found at a larger problem
     bool is_replayed = true;    ///< its last line fails again in another process
+    std::uint64_t seeds = 2;    ///< how many, from 1 on
 };
 
 /// Checks that a bug is killed from this seed, and shrunk to its smallest problem. Returns whether
 /// it was found at a larger one, or can't be found on this device.
 bool hunt_down(const Suite& suite, const SeededBug& bug, const std::string& device,
                std::uint64_t seed, const Hunt& hunt);
-/// Hunts each bug from two seeds on every device that sees it, without the list of edge problems.
+/// Hunts each bug from these seeds on every device that sees it, without the list of edge problems.
 void hunt_down_all(std::span<const SeededBug> bugs, const Hunt& hunt);
 
 /// One worker of this executable.
