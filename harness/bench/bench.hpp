@@ -30,7 +30,9 @@ struct BenchArguments {
     bool harness = false;
     std::string property = "*";
     std::int64_t problems = 300;
-    int jobs = 0;  ///< workers of the second figure; 0: one for each core
+    int jobs = 0;         ///< workers of the second figure; 0: one for each core
+    std::string time;     ///< all of it ends by then; empty: with the last problem
+    std::string against;  ///< another build's executable, instead of the second figure
 };
 
 /// The verb `bench`; returns the exit code.

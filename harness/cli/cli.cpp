@@ -258,6 +258,14 @@ struct CommandLine {
                          "with --harness: workers beside the one (default: one for each core)")
             ->check(whole_number(1, jobs_maximum))
             ->needs(harness);
+        bench->add_option("--time", a.time, "with --harness: all of it ends by then: 60s, 5m")
+            ->needs(harness);
+        bench
+            ->add_option("--against", a.against,
+                         "with --harness: another build's executable, which runs the same cases at "
+                         "the same time")
+            ->check(CLI::ExistingFile)
+            ->needs(harness);
     }
 
     void add_check_options(const Suite& suite) {

@@ -351,6 +351,16 @@ refused '--problem excludes --harness' bench --harness --problem in=1x1
 refused '--property requires --harness' bench --property repeatable
 expect 3 err "^gradverify: can't write /no/such/b.json" "${bench[@]}" --json /no/such/b.json
 
+echo "== bench: the harness"
+harness=(bench --harness --device cpu --property matches_reference)
+expect 0 out '^relu, every pass, kernels without' "${harness[@]}" 'relu.*' 'fc.*/naive' \
+    --jobs 1 --problems 1000000 --time 1s
+expect 0 out '^ +processor time of a case: [0-9]+ us, and [0-9]+ in the other build: [0-9.]+ times$' \
+    "${harness[@]}" relu.forward/naive --problems 9 --against "$exe"
+holds "every problem is run" grep -q '(9 problems, 9 cases in ' out
+timeout 3 "$exe" "${harness[@]}" relu.forward/naive --problems 1000000 >out || true
+holds "a line comes before it is measured" grep -q '^relu, every pass, kernels without' out
+
 echo "== bench: two runs"
 # timed FILE KERNEL SECONDS...: a file of --json with one kernel
 timed() {
