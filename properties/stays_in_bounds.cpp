@@ -114,6 +114,8 @@ Outcome stays_in_bounds(CaseContext& context) {
     surroundings.poison = Poison::nan;
     const CallResult first = call(surroundings);
     if (const auto failure = failed_call(first)) return *failure;
+    // Protection takes as long as a small case: one call in four has it.
+    surroundings.is_protected = surroundings.guard_parity != 0;
     surroundings.poison =
         surroundings.guard_parity == 0 ? Poison::positive_huge : Poison::plausible;
     surroundings.guard_parity = 1 - surroundings.guard_parity;

@@ -94,7 +94,7 @@ Arena::Arena(Device& device, std::vector<BufferSpec> buffers, const Surroundings
             poison_bits(buffers_[i].dtype, is_scratch ? scratch : surroundings.poison);
         store(i, [bits](std::size_t) { return bits; });
     }
-    describe(scratch);
+    describe(surroundings);
 }
 
 std::size_t Arena::bytes_of(std::size_t buffer) const {
@@ -168,7 +168,7 @@ void Arena::place(Edge edge) {
     after_ = device_.host_memory(1, at);
 }
 
-void Arena::describe(Poison scratch) const {
+void Arena::describe(const Surroundings& surroundings) const {
     std::vector<PlacedBuffer> placed;
     placed.reserve(buffers_.size());
     for (std::size_t i = 0; i < buffers_.size(); ++i)
@@ -177,7 +177,8 @@ void Arena::describe(Poison scratch) const {
                           .end = placements_[i].data + bytes_of(i),
                           .element_bytes = traits_of(buffers_[i].dtype).bytes,
                           .is_input = buffers_[i].role == BufferRole::input});
-    device_.describe(placed, scratch);
+    device_.describe(placed, surroundings.scratch.value_or(surroundings.poison),
+                     surroundings.is_protected);
 }
 
 /// Guards around the data and, where its elements lie apart, between them.

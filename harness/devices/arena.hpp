@@ -51,6 +51,8 @@ struct Surroundings {
     DelayedStream delayed = DelayedStream::none;
     /// What the workspace and the launcher's own allocations hold, if not the same as outputs.
     std::optional<Poison> scratch{};
+    /// Inputs from writes, and device memory from the host, where the device can.
+    bool is_protected = false;
 
     Surroundings with_other_edge() const {
         Surroundings other = *this;
@@ -110,7 +112,7 @@ class Arena {
     std::size_t data_offset(std::size_t buffer, const std::byte* region, std::size_t region_bytes,
                             Edge edge) const;
     void place(Edge edge);
-    void describe(Poison scratch) const;
+    void describe(const Surroundings& surroundings) const;
     void fill_with_guards(std::size_t buffer, int parity);
     /// Writes the bits of each element, by its index.
     template <class BitsAt>

@@ -116,14 +116,13 @@ class CpuDevice final : public Device {
         }
     }
 
-    void describe(std::span<const PlacedBuffer> buffers, Poison scratch) override {
+    void describe(std::span<const PlacedBuffer> buffers, Poison scratch,
+                  bool is_protected) override {
         constexpr std::uint32_t nan = ~std::uint32_t{0};  // or -1
         simt::fill_allocations_with(
             scratch == Poison::nan ? nan
                                    : static_cast<std::uint32_t>(poison_bits(DType::f32, scratch)));
-        // Protection takes system calls, as long as a small case: calls with the poison that
-        // stays_in_bounds alone draws have it, one in four of its calls.
-        is_protected_ = scratch == Poison::plausible;
+        is_protected_ = is_protected;
         std::vector<simt::NamedBuffer> named;
         named.reserve(buffers.size());
         for (const PlacedBuffer& buffer : buffers)

@@ -111,8 +111,9 @@ class Device {
 
     /// Tells a device that sees accesses what lies in the regions, for its messages. Launchers of
     /// the checked variant may touch nothing else there. Where the device can, it fills what
-    /// launchers allocate with this poison, and makes a write to an input an error.
-    virtual void describe(std::span<const PlacedBuffer>, Poison) {}
+    /// launchers allocate with this poison, and where `is_protected`, which takes as long as a
+    /// small case, makes writes to inputs errors, and the host's accesses to device memory.
+    virtual void describe(std::span<const PlacedBuffer>, Poison, bool /*is_protected*/) {}
 
     /// The default stream, or one of this device's own.
     virtual CUstream_st* stream(bool own) = 0;

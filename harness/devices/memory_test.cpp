@@ -30,9 +30,10 @@ struct Ran {
     std::vector<std::string> stray_writes;
 };
 
-Ran run(const std::string& launcher, const BufferSpec& buffer, Edge edge) {
+Ran run(const std::string& launcher, const BufferSpec& buffer, Edge edge, Surroundings with = {}) {
+    with.edge = edge;
     Device& device = device_named("cpu");
-    Arena arena(device, {buffer}, {.edge = edge});
+    Arena arena(device, {buffer}, with);
     arena.upload();
     const TensorView view = arena.view(0);
     const Operator op = testing::toy_operator();
@@ -99,6 +100,18 @@ TEST_CASE("the element before the start is caught at the access, and behind an o
             CHECK(moved.error == "");
             CHECK(moved.stray_writes.size() == (verb == "write" ? 1 : 0));
         }
+}
+
+TEST_CASE("device memory is kept from the host where the caller says so, whatever the poison") {
+    testing::launchers()["read_on_host"] = [](const PassCall& call) {
+        const volatile float* const first = call.tensors[0].as<const float>();
+        static_cast<void>(*first);
+    };
+    for (const Poison poison : {Poison::nan, Poison::plausible})
+        for (const bool is_protected : {false, true})
+            CHECK(run("read_on_host", buffer_of(DType::f32, 6, 256, 0), Edge::end,
+                      {.poison = poison, .is_protected = is_protected})
+                      .error.empty() != is_protected);
 }
 
 TEST_CASE("a write to the gap that the alignment leaves is found after the call") {

@@ -36,7 +36,7 @@ class FakeDevice : public Device {
     }
     void upload(const std::byte* host) override { std::memcpy(begins[0], host, bytes_); }
     void download(std::byte* host) override { std::memcpy(host, begins[0], bytes_); }
-    void describe(std::span<const PlacedBuffer> buffers, Poison) override {
+    void describe(std::span<const PlacedBuffer> buffers, Poison, bool) override {
         described = {buffers.begin(), buffers.end()};
     }
     CUstream_st* stream(bool) override { return nullptr; }
