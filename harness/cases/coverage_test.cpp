@@ -83,12 +83,15 @@ TEST_CASE("a kernel says what it could have missed, by the row that covered leas
     wide.coverage = coverage_of({"n=3,in=8", "in=11", "n=2,in=70"}, *own.kernel);
     for (const Sensitivity& one : {Sensitivity{2.0, 4.0}, {1.5, 32.0}}) wide.sensitivity.add(one);
     narrow.sensitivity.add({1.75, 16.0});
+    for (const double value : {-2.5, 0.0, double(INFINITY), 1.2e-38}) narrow.values.add(value);
+    wide.values.add(3.4e33);
     CHECK(missed({wide, narrow, failed}) ==
           R"(what the passed rows could have missed (each row's own: --json)
   toy.forward/own on cpu
       errors below 16 ulps, or 1.5 in the most exact element; ran 2 problems, with 2 of 3
       combinations of two parameters' kinds of value (not n 2 or 3 with in_w 4, 8, 16 or 32);
-      largest n x in_w: 1 x 9; only with 1 <= n <= 4, no empty tensors
+      largest n x in_w: 1 x 9; values from 1.2e-38 to 3.4e+33; only with 1 <= n <= 4, no empty
+      tensors
 
 )");
     CHECK(missed({failed}).empty());

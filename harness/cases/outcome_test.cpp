@@ -81,6 +81,7 @@ TEST_CASE("every part of an outcome travels") {
                      .place = "x[1]",
                      .border = -1.5,
                      .is_upwards = false};
+    in.values = {.least = 0.5, .greatest = 3e38};
     in.seconds_kernel = 0.1;
     in.seconds_reference = 1e-9;
     in.seconds_total = 3.0;
@@ -94,7 +95,7 @@ TEST_CASE("every part of an outcome travels") {
         R"("given":[{"tensor":"offsets","first":[0,-1],"elements":3}],)"
         R"("error_over_bound":0.25,"ulps":{"least":0.5,"median":"inf"},)"
         R"("uncompared":{"elements":3,"of":4,"infinite":2,"place":"x[1]","border":-1.5,)"
-        R"("upwards":false},"overflows":"int overflow",)"
+        R"("upwards":false},"magnitudes":{"least":0.5,"greatest":3e+38},"overflows":"int overflow",)"
         R"("work":["nan",0.1,1e-09,3.0,0.25]})");
     const Outcome out = Outcome::from_json(in.to_json());
     CHECK(out.to_json() == in.to_json());
@@ -104,6 +105,7 @@ TEST_CASE("every part of an outcome travels") {
     CHECK(out.given == in.given);
     CHECK(out.overflows == "int overflow");
     CHECK(out.uncompared->border == -1.5);
+    CHECK(out.values.greatest == 3e38);
     CHECK(out.seconds_kernel == 0.1);
     CHECK(out.seconds_reference == 1e-9);
     CHECK(out.seconds_total == 3.0);

@@ -86,6 +86,7 @@ struct RowEvidence {
     SensitivityOfCases sensitivity;  ///< of comparisons within bounds
     std::optional<ImpreciseCases> imprecise;
     Uncompared uncompared;  ///< in all passed cases together
+    Magnitudes values;      ///< likewise
     std::optional<WrappingCases> wrapping;
     std::string contiguous_alone;  ///< as in Outcome, of any passed case
     Coverage coverage;             ///< the problems that passed, or are empty

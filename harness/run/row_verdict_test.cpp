@@ -114,6 +114,7 @@ TEST_CASE(
     Outcome outcome = Outcome::passed();
     outcome.sensitivity = {.least_ulps = 2.0, .median_ulps = 3.0};
     outcome.uncompared = {.elements = 3, .total = 4};
+    outcome.values = {.least = 0.5, .greatest = 3.0};
     outcome.contiguous_alone = "dy";
     outcome.imprecision = {{.got = 6.0, .want = 4.0, .bound = 1.0}, 1, 8.0};
     note_passed(result, drawn, outcome, true);
@@ -126,6 +127,7 @@ TEST_CASE(
     CHECK(result.contiguous_alone == "dy");
     CHECK(result.sensitivity.least_ulps == 2.0);
     CHECK(result.uncompared.elements == 3);
+    CHECK(result.values.least == 0.5);
     CHECK(result.coverage.problems() == 1);
     REQUIRE(result.imprecise);
     CHECK(result.imprecise->cases == 1);

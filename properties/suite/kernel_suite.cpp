@@ -156,6 +156,16 @@ std::vector<GivenNumbers> whole_numbers_of(CaseContext& context) {
     return all;
 }
 
+/// What the inputs that were drawn as numbers hold.
+Magnitudes values_of(CaseContext& context) {
+    Magnitudes values;
+    for (const std::string& name : context.pass().inputs)
+        if (const Operator& op = context.op();
+            !op.is_output(name) && !op.tensor_named(name).holds_whole_numbers())
+            for (const double value : context.inputs[name].data) values.add(value);
+    return values;
+}
+
 /// A comparison with NaN is false, so what is chosen by it may be the other value.
 std::string loss_of_nan(const Outcome& outcome) {
     const bool loses = std::ranges::any_of(outcome.worst, [](const WrongElement& wrong) {
@@ -272,6 +282,8 @@ Outcome KernelSuite::run(std::string_view printed) const {
             outcome.message += misuse_of_workspace(context, outcome);
             outcome.message += loss_of_nan(outcome);
             outcome.given = whole_numbers_of(context);
+        } else if (outcome.verdict == Verdict::passed && property.knows_outputs) {
+            outcome.values = values_of(context);
         }
     } catch (const UndecidedComparison& undecided) {
         outcome = Outcome::skipped(undecided.what());

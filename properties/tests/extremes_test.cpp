@@ -65,6 +65,8 @@ TEST_CASE("where nothing bounds a result, that is told, and a case with nothing 
     CHECK(outcome.uncompared->print() ==
           "in 50 % of the elements nothing could be compared: their bounds are infinite, from x[1] "
           "= 18 on");
+    CHECK(outcome.values.least == 1.0);
+    CHECK(outcome.values.greatest == 20.0);
     check_verdict(Verdict::vacuous, "root_of_rest.grad_x/right", "within_rounding_bound",
                   "n=1:data=dy[0]=1,x[0]=18");
 }

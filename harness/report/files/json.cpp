@@ -267,6 +267,7 @@ void verdict_fields(auto& record, auto& missed, auto& visit) {
     visit.rest(std::array{"coverage", "supports_only", "ulps", "errors"}, missed);
     visit("imprecise", record.imprecise);
     visit("uncompared", record.uncompared);
+    visit("magnitudes", record.values);
     visit("wrapping", record.wrapping);
     visit("contiguous_alone", record.contiguous_alone);
     visit("message", record.message);

@@ -43,6 +43,7 @@ RowResult covering(const std::vector<std::string>& problems, const char* propert
         result.error_over_bound.add(size / 32.0);
         result.multiply_adds.add(size);
         result.sensitivity.add({1.0 / size, size});
+        result.values.add(-size);
     }
     result.within_reach = reach_of(*result.row.kernel, {"n=2,in=1", "n=2,in=9", "in=40"});
     return result;

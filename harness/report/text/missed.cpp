@@ -18,6 +18,7 @@ struct OfKernel {
     const RowRecord* narrowest = nullptr;
     SensitivityOfCases sensitivity;
     Uncompared uncompared{};
+    Magnitudes values{};
 };
 
 /// Pairs of levels; where these are equal, problems, and then anything that tells rows apart.
@@ -91,6 +92,8 @@ std::string words_of(const OfKernel& of) {
         held.push_back(fmt::format("every remainder by {}", block));
     if (!held.empty()) text += ", with " + joined(held, " and ");
     text += print_largest(coverage);
+    if (!of.values.empty())
+        text += fmt::format("; values from {:.2g} to {:.2g}", of.values.least, of.values.greatest);
     if (const auto& conditions = of.narrowest->conditions; !conditions.empty())
         text += "; only with " + joined(conditions);
     return text;
@@ -105,6 +108,7 @@ std::string missed_lines(const std::vector<RowRecord>& records) {
         OfKernel& of = kernels[record.kernel_on_device()];
         of.sensitivity.add(record.sensitivity);
         of.uncompared.add(record.uncompared);
+        of.values.add(record.values);
         if (!of.narrowest || covered(record) < covered(*of.narrowest)) of.narrowest = &record;
     }
     if (kernels.empty()) return {};
