@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "harness/cases/crowding.hpp"
 #include "harness/cases/magnitudes.hpp"
 #include "harness/cases/measurement.hpp"
 #include "harness/cases/uncompared.hpp"
@@ -126,6 +127,7 @@ struct Outcome {
     std::optional<Imprecision> imprecision;
     std::optional<Uncompared> uncompared;  ///< of outputs that were compared within bounds
     Magnitudes values;  ///< passed, and compared with right values: of the numbers drawn
+    Crowding crowding;  ///< passed
     /// Where signed integers wrapped in a checked variant: `int overflow at their.cu:12: 46341 *
     /// 46341 in block ...`. Empty where none did. The message of a failure ends with it.
     std::string overflows;
@@ -153,6 +155,7 @@ struct Outcome {
         visit("imprecision", self.imprecision);
         visit("uncompared", self.uncompared);
         visit("magnitudes", self.values);
+        visit("crowding", self.crowding);
         visit("overflows", self.overflows);
         visit("contiguous_alone", self.contiguous_alone);
     }

@@ -82,6 +82,7 @@ TEST_CASE("every part of an outcome travels") {
                      .border = -1.5,
                      .is_upwards = false};
     in.values = {.least = 0.5, .greatest = 3e38};
+    in.crowding = {.threads = 65536.0, .expected = 12.0, .seconds = 0.25};
     in.seconds_kernel = 0.1;
     in.seconds_reference = 1e-9;
     in.seconds_total = 3.0;
@@ -95,7 +96,8 @@ TEST_CASE("every part of an outcome travels") {
         R"("given":[{"tensor":"offsets","first":[0,-1],"elements":3}],)"
         R"("error_over_bound":0.25,"ulps":{"least":0.5,"median":"inf"},)"
         R"("uncompared":{"elements":3,"of":4,"infinite":2,"place":"x[1]","border":-1.5,)"
-        R"("upwards":false},"magnitudes":{"least":0.5,"greatest":3e+38},"overflows":"int overflow",)"
+        R"("upwards":false},"magnitudes":{"least":0.5,"greatest":3e+38},)"
+        R"("crowding":{"threads":65536.0,"expected":12.0,"seconds":0.25},"overflows":"int overflow",)"
         R"("work":["nan",0.1,1e-09,3.0,0.25]})");
     const Outcome out = Outcome::from_json(in.to_json());
     CHECK(out.to_json() == in.to_json());

@@ -21,6 +21,7 @@ struct WorkerNote {
     std::atomic<bool> in_call_before{false};
     /// Blocks of threads that kernels have begun on the CPU device since the process began.
     std::atomic<std::uint64_t> blocks{0};
+    std::uint64_t threads = 0;  ///< likewise, of calls that have ended
     /// What the CPU device found first since the last launcher was called; whether it is something
     /// that it does not serve.
     std::array<char, 2000> found{};

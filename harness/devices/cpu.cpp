@@ -163,6 +163,7 @@ class CpuDevice final : public Device {
         if (status.ok())
             status.unordered = simt::why_unordered(kernel.stream_use == StreamUse::given_only);
         status.accesses_checked = simt::take_accesses_checked();
+        worker_note().threads += simt::take_threads_launched();
         for (simt::Finding& finding : simt::take_findings())
             status.findings.push_back(std::move(finding.text));
         return status;

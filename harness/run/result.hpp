@@ -87,6 +87,7 @@ struct RowEvidence {
     std::optional<ImpreciseCases> imprecise;
     Uncompared uncompared;  ///< in all passed cases together
     Magnitudes values;      ///< likewise
+    Crowding crowding;      ///< likewise
     std::optional<WrappingCases> wrapping;
     std::string contiguous_alone;  ///< as in Outcome, of any passed case
     Coverage coverage;             ///< the problems that passed, or are empty

@@ -82,6 +82,7 @@ void note_passed(RowResult& result, const Case& drawn, const Outcome& outcome, b
     if (outcome.sensitivity) result.sensitivity.add(*outcome.sensitivity);
     if (outcome.uncompared) result.uncompared.add(*outcome.uncompared);
     result.values.add(outcome.values);
+    result.crowding.add(outcome.crowding);
     result.coverage.add(*result.row.kernel, drawn.problem);
     if (!outcome.imprecision) return;
     Case strict = drawn;

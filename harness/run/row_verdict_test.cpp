@@ -115,6 +115,7 @@ TEST_CASE(
     outcome.sensitivity = {.least_ulps = 2.0, .median_ulps = 3.0};
     outcome.uncompared = {.elements = 3, .total = 4};
     outcome.values = {.least = 0.5, .greatest = 3.0};
+    outcome.crowding = {.threads = 64.0, .expected = 2.0, .seconds = 0.25};
     outcome.contiguous_alone = "dy";
     outcome.imprecision = {{.got = 6.0, .want = 4.0, .bound = 1.0}, 1, 8.0};
     note_passed(result, drawn, outcome, true);
@@ -128,6 +129,7 @@ TEST_CASE(
     CHECK(result.sensitivity.least_ulps == 2.0);
     CHECK(result.uncompared.elements == 3);
     CHECK(result.values.least == 0.5);
+    CHECK(result.crowding.seconds == 0.25);
     CHECK(result.coverage.problems() == 1);
     REQUIRE(result.imprecise);
     CHECK(result.imprecise->cases == 1);

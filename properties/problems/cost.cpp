@@ -10,6 +10,11 @@ double ProblemCost::share_of(const WorkBudget& budget) const {
                      bytes / budget.bytes, elements});
 }
 
+double threads_by(const LaunchCost& cost, const Problem& problem, double outputs) {
+    return cost.threads ? static_cast<double>(cost.threads(problem))
+                        : outputs * static_cast<double>(cost.threads_per_output);
+}
+
 CostModel::CostModel(const SupportedProblems& problems) : problems_(&problems) {
     for (const auto* tensors : {&problems.op().inputs, &problems.op().outputs})
         for (const TensorSpec& tensor : *tensors) {
@@ -38,11 +43,9 @@ ProblemCost CostModel::operator()(const Problem& problem) const {
     if (problems_->kernel().most_elements.value_or(most_drawn) < most_drawn)
         cost.elements = problems_->share_of_elements(problem);
     const LaunchCost& launch = problems_->kernel().launch_cost;
-    const double threads = launch.threads
-                               ? static_cast<double>(launch.threads(problem))
-                               : outputs * static_cast<double>(launch.threads_per_output);
     cost.thread_barriers =
-        threads * static_cast<double>(std::max<std::int64_t>(launch.barriers_per_thread, 1));
+        threads_by(launch, problem, outputs) *
+        static_cast<double>(std::max<std::int64_t>(launch.barriers_per_thread, 1));
     // Finite differences and the adjoint identity run the forward pass too.
     for (const PassSpec* pass : {&problems_->pass(), &problems_->op().forward()})
         if (pass->multiply_adds)

@@ -28,6 +28,9 @@ struct ProblemCost {
     double share_of(const WorkBudget& budget) const;
 };
 
+/// The threads of a call that writes this many elements, by what its kernel declares.
+double threads_by(const LaunchCost& cost, const Problem& problem, double outputs);
+
 class CostModel {
   public:
     explicit CostModel(const SupportedProblems& problems);

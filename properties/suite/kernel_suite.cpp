@@ -24,6 +24,7 @@
 #include "properties/explaining/explain.hpp"
 #include "properties/large/draw_large.hpp"
 #include "properties/large/shrink_large.hpp"
+#include "properties/problems/cost.hpp"
 #include "properties/problems/enumerate.hpp"
 #include "properties/problems/generator.hpp"
 #include "properties/problems/neighbours.hpp"
@@ -166,6 +167,26 @@ Magnitudes values_of(CaseContext& context) {
     return values;
 }
 
+/// The larger of multiply-adds and threads that the kernel's cost model has for a call.
+double expected_threads(const Kernel& kernel, const Problem& problem) {
+    double outputs = 0.0;
+    for (const std::string& name : kernel.pass->outputs)
+        outputs += static_cast<double>(element_count(kernel.op->sizes_of(name, problem)));
+    return std::max({1.0, kernel.pass->multiply_adds(problem),
+                     threads_by(kernel.any().launch_cost, problem, outputs)});
+}
+
+/// Whether `threads` in so many calls are far beyond that, where no other kernel was called.
+Crowding crowding_of(const Kernel& kernel, const Case& checked, double threads, double calls) {
+    constexpr double many_times = 30.0;
+    double expected = expected_threads(kernel, checked.problem);
+    if (const auto& before = checked.setting.before)
+        expected = std::max(expected, expected_threads(kernel, *before));
+    const bool is_crowded =
+        worker_note().partners[0] == '\0' && threads > many_times * expected * calls;
+    return is_crowded ? Crowding{.threads = threads / calls, .expected = expected} : Crowding();
+}
+
 /// A comparison with NaN is false, so what is chosen by it may be the other value.
 std::string loss_of_nan(const Outcome& outcome) {
     const bool loses = std::ranges::any_of(outcome.worst, [](const WrongElement& wrong) {
@@ -274,6 +295,9 @@ Outcome KernelSuite::run(std::string_view printed) const {
         throw std::invalid_argument(checked.property + " needs integers, not recorded tensors");
     CaseContext context(checked, registry_, kind_of(checked, property, kernel));
     note_case();
+    const WorkerNote& note = worker_note();
+    const auto threads_before = note.threads;
+    const auto launches_before = note.launches.load();
     Outcome outcome;
     try {
         outcome = property.check(context);
@@ -294,6 +318,11 @@ Outcome KernelSuite::run(std::string_view printed) const {
     outcome.multiply_adds = kernel.pass->multiply_adds(checked.problem);
     outcome.seconds_kernel = context.caller.seconds();
     outcome.seconds_reference = context.oracle.seconds();
+    if (outcome.verdict == Verdict::passed)
+        outcome.crowding =
+            crowding_of(kernel, checked, static_cast<double>(note.threads - threads_before),
+                        static_cast<double>(note.launches - launches_before));
+    if (!outcome.crowding.empty()) outcome.crowding.seconds = outcome.seconds_kernel;
     outcome.seconds_total =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     outcome.seconds_cpu = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;

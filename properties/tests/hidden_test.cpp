@@ -138,4 +138,24 @@ TEST_CASE("a launcher that uses device memory on the host fails, and its twins p
     }
 }
 
+TEST_CASE("calls of many times the threads that the cost model says are told, and no others") {
+    for (const std::string& op : operators)
+        for (const std::string property : {values_of(op), "stays_in_bounds", "free_of_races"}) {
+            const auto crowding = [&](const char* kernel, const std::string& problem) {
+                const Outcome outcome = run(op + kernel, property, problem + ":seed=1");
+                CHECK(outcome.verdict == Verdict::passed);
+                return outcome.crowding;
+            };
+            const Crowding many = crowding("many_threads", "n=5");
+            CHECK(many.threads == 65536.0);
+            CHECK(many.expected >= 5.0);
+            CHECK(many.seconds > 0.0);
+            CHECK(crowding("many_threads", "n=5:before=n=7").threads == 65536.0);
+            CHECK(crowding("many_threads", "n=9000").empty());
+            for (const char* kernel : {"many_threads_told", "leaves_input"})
+                for (const char* problem : {"n=5", "n=9000"})
+                    CHECK(crowding(kernel, problem).empty());
+        }
+}
+
 }  // namespace gradverify

@@ -268,6 +268,7 @@ void verdict_fields(auto& record, auto& missed, auto& visit) {
     visit("imprecise", record.imprecise);
     visit("uncompared", record.uncompared);
     visit("magnitudes", record.values);
+    visit("crowding", record.crowding);
     visit("wrapping", record.wrapping);
     visit("contiguous_alone", record.contiguous_alone);
     visit("message", record.message);

@@ -207,6 +207,7 @@ void add(RowEvidence& sum, const RowEvidence& other) {
     add_to(sum.imprecise, other.imprecise);
     sum.uncompared.add(other.uncompared);
     sum.values.add(other.values);
+    sum.crowding.add(other.crowding);
     add_to(sum.wrapping, other.wrapping);
     add_to(sum.exhaustive, other.exhaustive);
     if (sum.contiguous_alone.empty()) sum.contiguous_alone = other.contiguous_alone;

@@ -44,6 +44,7 @@ RowResult covering(const std::vector<std::string>& problems, const char* propert
         result.multiply_adds.add(size);
         result.sensitivity.add({1.0 / size, size});
         result.values.add(-size);
+        result.crowding.add({.threads = 64.0 * size, .expected = size, .seconds = 0.5});
     }
     result.within_reach = reach_of(*result.row.kernel, {"n=2,in=1", "n=2,in=9", "in=40"});
     return result;

@@ -88,6 +88,27 @@ std::string time_line(const std::vector<RowRecord>& records) {
         fmt::format("time ran out: {} rows ran a part of their cases, the least {}", rows, of_row));
 }
 
+/// Kernels that ran few cases since each of their calls begins threads that their cost model does
+/// not know of, one line each, by the row that ran fewest.
+std::string crowding_lines(const std::vector<RowRecord>& records) {
+    constexpr double much_of_the_time = 0.5;
+    std::map<std::string, const RowRecord*> kernels;
+    for (const RowRecord& record : records) {
+        if (record.cut_of == 0 || record.crowding.empty() ||
+            record.crowding.seconds < much_of_the_time * record.seconds)
+            continue;
+        const RowRecord*& fewest = kernels[record.kernel_on_device()];
+        if (!fewest || record.cases < fewest->cases) fewest = &record;
+    }
+    std::string text;
+    for (const auto& [kernel, row] : kernels)
+        text += note(fmt::format(
+            "few cases: {} ran {} of {}, since its calls begin up to {:.0f} threads where their "
+            "cost model says {:.0f}: begin fewer for small problems, or say how many by .costs",
+            row->name(), row->cases, row->cut_of, row->crowding.threads, row->crowding.expected));
+    return text;
+}
+
 /// A line for each, and one for all that time ran out before.
 std::string not_verified_lines(const std::vector<RowRecord>& records) {
     std::set<std::string> begun;
@@ -138,7 +159,8 @@ std::string caveats(const std::vector<RowRecord>& records, const std::vector<std
         for (const std::string& problem : record.not_compared)
             text += note(fmt::format("not compared: {}: nothing at {}", record.name(), problem));
     }
-    text += time_line(records) + overflow_lines(records) + contiguous_lines(records);
+    text += time_line(records) + crowding_lines(records) + overflow_lines(records) +
+            contiguous_lines(records);
     std::set<std::string> left_out;
     for (const RowRecord& record : records)
         for (const std::string& problem : record.left_out)

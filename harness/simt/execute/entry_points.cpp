@@ -19,6 +19,10 @@ std::uint64_t take_accesses_checked() {
     return std::exchange(Executor::of_this_thread().accesses_checked, 0);
 }
 
+std::uint64_t take_threads_launched() {
+    return std::exchange(Executor::of_this_thread().threads_launched, 0);
+}
+
 }  // namespace gradverify::simt
 
 namespace gradverify::simt::unit {

@@ -153,6 +153,7 @@ void Executor::set_dimensions(const unit::LaunchConfig& config) {
     cluster_.begin_launch(config.cluster, config.shared_bytes);
     state.warp_results = warp_results_.data();
     launch_.blocks = volume(config.grid);
+    threads_launched += launch_.blocks * volume(config.block);
     launch_.begun = 0;
     // A spinning thread must give way where it does when the launch is replayed.
     unit::atomics_left = 0;

@@ -94,6 +94,7 @@ class Executor : private Block {
         Errors::of_this_thread().fail(cuda_error, text);
     }
     std::uint64_t accesses_checked = 0;
+    std::uint64_t threads_launched = 0;
 
   private:
     friend void run_fiber();

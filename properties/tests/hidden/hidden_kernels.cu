@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels whose mistake hides: in memory that looks like numbers, in an input that is put back, in
 // what a launcher keeps, and in device memory that its host code reaches here. Each is made for
-// three operators, with a right twin.
+// three operators, with a right twin. Also right ones that begin as many threads for any problem.
 #include <cstring>
 #include <map>
 #include <numeric>
@@ -242,6 +242,21 @@ void clears_scratch(const Of<which>& call) {
     cudaFree(own);
 }
 
+constexpr int many_threads = 65536;
+template <Which which>
+__global__ void stride_over_grid(const float* x, float* y, Way way) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < way.n; i += gridDim.x * blockDim.x)
+        element<which>(i, x, y, way);
+}
+template <Which which>
+void strides_over_grid(const Of<which>& call) {
+    stride_over_grid<which><<<many_threads / 256, 256, 0, call.launch.stream>>>(
+        call.tensor("x").template as<const float>(), call.tensor("y").template as<float>(),
+        call.way());
+}
+constexpr LaunchCost of_many_threads{
+    .threads = [](const Problem&) -> std::int64_t { return many_threads; }};
+
 }  // namespace
 
 #define HIDDEN(WHICH, VARIANT, ...) GRADVERIFY_KERNEL(Of<Which::WHICH>, VARIANT, (__VA_ARGS__))
@@ -272,6 +287,8 @@ void clears_scratch(const Of<which>& call) {
     HIDDEN(WHICH, "patches_by_copies", patches_output<Which::WHICH, true>);                        \
     HIDDEN(WHICH, "bug_clears_on_host", clears_scratch<Which::WHICH, true>);                       \
     HIDDEN(WHICH, "clears_on_device", clears_scratch<Which::WHICH, false>);                        \
+    HIDDEN(WHICH, "many_threads", strides_over_grid<Which::WHICH>);                                \
+    HIDDEN(WHICH, "many_threads_told", strides_over_grid<Which::WHICH>).costs(of_many_threads);    \
     HIDDEN(WHICH, "of_one_element", by_halves<Which::WHICH, false>).up_to_elements(1);             \
     HIDDEN(WHICH, "of_five_elements", by_halves<Which::WHICH, false>).up_to_elements(5)
 HIDDEN_ALL(strided);
