@@ -30,7 +30,13 @@ constexpr std::int64_t beyond_grid = 65536;
 /// which would have the turn.
 constexpr double share_of_turn = 0.08;
 /// In a usual row, and how many of them one problem may take.
-constexpr double usual_turns = 156.0, most_turns = usual_turns / 4.0;
+constexpr double usual_turns = 160.0, most_turns = usual_turns / 4.0;
+
+/// What sizes count for in a row's budget: one alone, as beyond a grid's axis, is worth more than
+/// that pays, and must leave room for pairs.
+double price_of(const GivenSizes& given) {
+    return given.sizes.size() == 1 ? std::min(given.share, share_of_turn) : given.share;
+}
 
 /// Two sizes in one level, and what may stand for them where that is too dear: the smaller one in
 /// lower levels. Each that is there is also large enough for those behind it.
@@ -155,11 +161,14 @@ bool is_beyond(const GivenSizes& given, const GivenSizes& other) {
 /// row pays, larger sizes stand for smaller ones that are not cheap.
 std::vector<GivenSizes> in_order(std::vector<Alternatives> all) {
     std::erase_if(all, [](const Alternatives& one) { return one.empty(); });
-    std::ranges::stable_sort(all, {}, [](const Alternatives& one) { return one.front().share; });
+    // Sizes beyond a grid's axis have nothing that may stand for them.
+    std::ranges::stable_sort(all, {}, [](const Alternatives& one) {
+        return std::pair(one.front().sizes.size() > 1, one.front().share);
+    });
     std::vector<GivenSizes> paid, others;
     double turns = 0.0;
     const auto turns_of = [](const GivenSizes& one) {
-        return std::max(one.share / share_of_turn, 1.0);
+        return std::max(price_of(one) / share_of_turn, 1.0);
     };
     std::size_t count = 0;
     for (const Alternatives& one : all) count += one.size();
@@ -217,7 +226,7 @@ SizePlan::SizePlan(const SupportedProblems& problems, const WorkBudget& budget) 
     first_.erase(rest, first_.end());
     double spent = 0.0;
     for (GivenSizes& given : in_order(std::move(others))) {
-        spent += given.share;
+        spent += price_of(given);
         const std::int64_t next = turns_.empty() ? 0 : turns_.back().at + 1;
         turns_.push_back(
             {std::max<std::int64_t>(next, std::llround(spent / share_of_turn)), std::move(given)});
