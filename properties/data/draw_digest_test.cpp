@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "harness/testing/small_declarations.hpp"
 #include "properties/data/drawn_numbers.hpp"
 #include "properties/data/seeds.hpp"
 #include "properties/data/setting.hpp"
@@ -214,6 +215,65 @@ TEST_CASE("numbers of blocks, beside the steps of 8 bits, and made small are the
     CHECK(near_steps == 308603578578784304u);
     CHECK(small == 5650134215195035120u);
     CHECK(whole_range == 12053167844936763557u);
+}
+
+TEST_CASE("whole numbers of each arrangement are the same everywhere") {
+    std::uint64_t indices = 0;
+    for (const auto arrangement :
+         {Arrangement::free, Arrangement::ascending, Arrangement::distinct, Arrangement::offsets})
+        for (const Sizes& sizes : {Sizes{}, {0}, {1}, {4}, {2, 5}})
+            for (const ValueDomain range : {ValueDomain{0.0, 4.0}, ValueDomain{2.0, 12.0},
+                                            ValueDomain{0.0, 4096.0}, ValueDomain{4000.0, 4100.0}})
+                for (std::uint64_t seed = 1; seed <= 40; ++seed)
+                    for (const bool is_dense : {false, true}) {
+                        auto array = filled<double>(sizes);
+                        fill_indices(array, arrangement, range, is_dense, SplitMix64(seed));
+                        add(indices, array);
+                    }
+    CHECK(indices == 3590044960833334490u);
+}
+
+TEST_CASE("values of smooth operators and chains, for results of 8 bits and in blocks, are too") {
+    const Operator products =
+        operator_with_sums_of([](const Problem&) -> std::int64_t { return 8; });
+    Operator smooth = products, chain = products;
+    smooth.algebra = chain.algebra = Algebra::smooth;
+    chain.passes[0].steps.emplace_back();
+    const auto digest_of = [](const Operator& op, const KernelDeclaration& kernel) {
+        std::uint64_t digest = 0;
+        for_each_draw(100, [&](ValueKind kind, const Data& data) {
+            for (const char* name : {"x", "dy"})
+                add(digest, draw_tensor(op, Problem::parse(op.space, "n=2,c=3,in=1x2"), data, kind,
+                                        ElementTypes(kernel, op), name));
+        });
+        return digest;
+    };
+    const KernelDeclaration plain = test_kernel(),
+                            rounded = test_kernel().storage("y", DType::f8e4m3),
+                            scales = test_kernel().storage("y", DType::f8e8m0),
+                            in_blocks = test_kernel().block_scaled("x", nvfp4);
+    CHECK(digest_of(products, rounded) == 17074354669830714821u);
+    CHECK(digest_of(smooth, rounded) == 15477820651778380631u);
+    CHECK(digest_of(smooth, plain) == 4269767189296807333u);
+    CHECK(digest_of(smooth, scales) == 15392915347221960340u);
+    CHECK(digest_of(smooth, in_blocks) == 13033369697622830125u);
+    CHECK(digest_of(chain, plain) == 10501486937917334944u);
+}
+
+TEST_CASE("huge numbers, as far as an operator's results stay in range, are the same everywhere") {
+    std::uint64_t huge = 0;
+    const auto add_draws = [&](auto function) {
+        const Operator op = elementwise(function);
+        for (std::uint64_t seed = 0; seed < 800; ++seed)
+            for (const char* name : {"x", "dy"})
+                add(huge, draw_tensor(op, Problem::parse(op.space, "n=3"), {.seed = seed},
+                                      ValueKind::mantissas, 24, name));
+    };
+    add_draws([](const auto& x) { return x; });
+    add_draws([](const auto& x) { return x * x; });
+    add_draws([](const auto& x) { return x * x * x; });
+    add_draws([](const auto& x) { return x * x * x * x * x * x * x; });
+    CHECK(huge == 16320349546566765039u);
 }
 
 TEST_CASE("the settings of a seed are the same everywhere") {

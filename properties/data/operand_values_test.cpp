@@ -178,6 +178,7 @@ TEST_CASE("the elements that are listed are those that are not as simple as can 
         {"dy", 1, -1.0}, {"x", 0, 4.0}, {"x", 1, -2.0}, {"k", 0, 6.0}, {"p", 1, 1.5}};
     CHECK(list_for(dividing().passes[1], listing(listed)) == listed);
     CHECK(list_for(dividing().passes[1], listing({})).empty());
+    CHECK(list_for(dividing().passes[1], listing({{"x", 0, -0.0}})).size() == 1);
 }
 
 TEST_CASE("what matters to a pass are its inputs, and the forward pass's if it takes saved ones") {

@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "harness/testing/small_declarations.hpp"
 #include "properties/data/drawn_numbers.hpp"
 #include "properties/tests/drawn_values.hpp"
 
@@ -200,6 +201,63 @@ TEST_CASE("numbers that are made large keep their ratios, and stay numbers of a 
     for (const DType dtype : {DType::f8e5m2, DType::f16})
         CHECK(exponents(dtype) == std::set<double>{2, 3, 4, 5, 6, 7, 8});
     CHECK(exponents(DType::f32) == std::set<double>{16, 17, 18, 19, 20, 21, 22, 23, 24});
+}
+
+TEST_CASE("numbers are made huge or small by one power of two, and remain numbers of the type") {
+    const auto scaled_by = [](auto make, double number, int most) {
+        std::set<double> factors;
+        for (std::uint64_t seed = 0; seed < 300; ++seed) {
+            Array<double> array{{2, 1}, {number, number}};
+            make(array, SplitMix64(seed), DType::f32, most);
+            for (const double element : array.data) factors.insert(std::log2(element / number));
+        }
+        factors.erase(0.0);
+        return factors.empty() ? std::pair(0.0, 0.0)
+                               : std::pair(*factors.begin(), *factors.rbegin());
+    };
+    CHECK(scaled_by(make_huge, 1.5, 20) == std::pair(4.0, 20.0));
+    CHECK(scaled_by(make_huge, 0x1.8p120, 20) == std::pair(1.0, 7.0));
+    CHECK(scaled_by(make_small, 1.5, 20) == std::pair(-20.0, -4.0));
+    CHECK(scaled_by(make_small, 0x1.8p-120, 20) == std::pair(-6.0, -1.0));
+    CHECK(scaled_by(make_small, 0x1p-131, 20) == std::pair(0.0, 0.0));
+}
+
+TEST_CASE("one dense draw in nine has tiny numbers, but those of chains") {
+    Operator op = copying();
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        CHECK(is_tiny_draw(op, dense(seed)) == (seed % 9 == 4));
+        CHECK_FALSE(is_tiny_draw(op, {.seed = seed}));
+    }
+    op.passes[0].steps.emplace_back();
+    CHECK_FALSE(is_tiny_draw(op, dense(4)));
+}
+
+TEST_CASE("numbers are huge where every result keeps 16 binary digits to its types' ends") {
+    const auto draws = [](auto result, const KernelDeclaration& kernel = {}) {
+        const Operator op = elementwise(result);
+        std::vector<std::vector<double>> all;
+        for (std::uint64_t seed = 0; seed < 100; ++seed)
+            all.push_back(drawn(op, "n=2", "x", {.seed = seed}, ValueKind::mantissas,
+                                ElementTypes(kernel, op)));
+        return all;
+    };
+    const auto constant = [](double value) {
+        return [value]<class T>(const T&) { return T(value); };
+    };
+    const auto short_in = KernelDeclaration().storage("x", DType::f16);
+    const auto short_out = KernelDeclaration().storage("y", DType::f16);
+    for (const auto& [kernel, largest] : {std::pair(KernelDeclaration(), 0x1.fffffep127),
+                                          {short_in, 65504.0},
+                                          {short_out, 65504.0}}) {
+        const double limit = largest * 0x1p-16;
+        const auto huge = draws(constant(0.0), kernel), tiny = draws(constant(INFINITY), kernel);
+        CHECK(huge != tiny);
+        CHECK(draws(constant(-limit), kernel) == huge);
+        CHECK(draws(constant(std::nextafter(limit, INFINITY)), kernel) == tiny);
+    }
+    // Not where a comparison is open.
+    const auto compares = []<class T>(const T& x) { return T(0.1) * x < T(0.1) * x ? x : T(0.0); };
+    CHECK(draws(compares) == draws(constant(INFINITY)));
 }
 
 TEST_CASE("a chain's random numbers have no zeros and no constant rows, other operators' have") {

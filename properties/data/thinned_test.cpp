@@ -87,6 +87,20 @@ Values of_a_constant(double factor, double constant, const char* problem, std::u
     return draw_thinned(op, Problem::parse(op.space, problem), dense(seed), 8);
 }
 
+/// Of the values of these seeds, of which one in so many is dense.
+std::uint64_t digest_of_thinned(const std::vector<const char*>& problems,
+                                const std::vector<int>& bits, std::uint64_t seeds,
+                                std::uint64_t dense_one_in) {
+    std::uint64_t sum = 0;
+    for (const char* problem : problems)
+        for (const int exact_bits : bits)
+            for (std::uint64_t seed = 1; seed <= seeds; ++seed)
+                for (const auto& [name, array] : thinned(
+                         problem, {.seed = seed, .is_dense = seed % dense_one_in == 0}, exact_bits))
+                    add(sum, array);
+    return sum;
+}
+
 const std::string wide = "n=64,k=5";
 
 OperatorDeclaration of_ones(const std::vector<std::string>& inputs) {
@@ -172,20 +186,13 @@ TEST_CASE("where kinks are met inputs are zeros and ones, factors ones of both s
 }
 
 TEST_CASE("the thinned integers of a seed are the same everywhere") {
-    const auto digest = [](std::vector<const char*> problems, std::vector<int> bits,
-                           std::uint64_t dense_one_in) {
-        std::uint64_t sum = 0;
-        for (const char* problem : problems)
-            for (const int exact_bits : bits)
-                for (std::uint64_t seed = 1; seed <= 40; ++seed)
-                    for (const auto& [name, array] :
-                         thinned(problem, {.seed = seed, .is_dense = seed % dense_one_in == 0},
-                                 exact_bits))
-                        add(sum, array);
-        return sum;
-    };
-    CHECK(digest({"n=8,k=3", "n=64,k=5", "n=2048,k=4"}, {8, 24}, 3) == 5563915870369170083u);
-    CHECK(digest({"n=8,k=3", "n=64,k=1"}, {4, 8, 24}, 2) == 17666537773104376761u);
+    CHECK(digest_of_thinned({"n=8,k=3", "n=64,k=5", "n=2048,k=4"}, {8, 24}, 40, 3) ==
+          5563915870369170083u);
+    CHECK(digest_of_thinned({"n=8,k=3", "n=64,k=1"}, {4, 8, 24}, 40, 2) == 17666537773104376761u);
+}
+
+TEST_CASE("those of small layers are, in a few draws") {
+    CHECK(digest_of_thinned({"n=8,k=3", "n=32,k=1"}, {4, 8}, 8, 2) == 11385384561262311457u);
 }
 
 TEST_CASE("thinned integers are small in a short type, and go down to none") {

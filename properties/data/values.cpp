@@ -349,13 +349,15 @@ static Array<double> draw_one(const Operator& op, const Problem& problem, const 
         fill_nan(array, data.seed, shape);
     const DType dtype = types.of(op, name);
     const SplitMix64 exponent(mix_seed(data.seed, "exponent of " + name));
-    if (kind == ValueKind::mantissas && is_small(op, data, dtype, name) && huge == 0)
-        make_small(array, exponent, dtype, may_be_huge(op, data, kind) ? 126 : 66);
-    else if (kind == ValueKind::mantissas && is_small(op, data, dtype, name))
-        make_huge(array, exponent, dtype, huge);
-    else if (op.algebra != Algebra::products && kind == ValueKind::mantissas &&
-             !near_steps_of(op, data, kind, types, name))
+    if (kind == ValueKind::mantissas && is_small(op, data, dtype, name)) {
+        if (huge == 0)
+            make_small(array, exponent, dtype, may_be_huge(op, data, kind) ? 126 : 66);
+        else
+            make_huge(array, exponent, dtype, huge);
+    } else if (op.algebra != Algebra::products && kind == ValueKind::mantissas &&
+               !near_steps_of(op, data, kind, types, name)) {
         change_sizes(array, op, data, dtype, name, shape);
+    }
     if (is_input && tensor.domain && kind == ValueKind::integers && op.is_exact_on_integers())
         move_integers_inside(array, tensor.domain_at(problem), dtype,
                              std::max<std::int64_t>(amplitude_of(op, problem, types, name), 1));

@@ -68,7 +68,7 @@ void fill_offsets(Numbers row, const ValueDomain& range, bool is_dense, SplitMix
     for (std::size_t i = 0; i < row.size(); ++i)
         row[i] = kind == one_part   ? ends[i >= part]
                  : kind == two_ends ? (random.one_in(2) ? middle : ends[random.below(2)])
-                 : kind == even     ? even_end(i, std::max<std::size_t>(row.size() - 1, 1), range)
+                 : kind == even     ? even_end(i, row.size() - 1, range)
                                     : number_between(range, random);
     std::ranges::sort(row);
     row.front() = range.lowest;
@@ -111,7 +111,6 @@ void fill_simple_row(Numbers row, int turn, Arrangement arrangement, const Value
 /// The whole array is one row where its elements are free.
 template <class Function>
 void for_each_row(Array<double>& array, Arrangement arrangement, const Function& function) {
-    if (array.data.empty()) return;
     const std::size_t length = arrangement == Arrangement::free || array.sizes.empty()
                                    ? array.data.size()
                                    : static_cast<std::size_t>(array.sizes.back());

@@ -107,6 +107,33 @@ TEST_CASE("a mask is zeros and ones, of one byte") {
     CHECK(rows_of(op, "n=1,m=2").size() == 4);
 }
 
+TEST_CASE("simple indices ascend in even steps, or are as high as their arrangement allows") {
+    struct Line {
+        Arrangement arrangement;
+        int turn;
+        Sizes sizes;
+        std::vector<double> filled;
+    };
+    using enum Arrangement;
+    for (const Line& line :
+         {Line{free, 1, {4}, {2, 3, 4, 5}}, Line{free, 2, {2}, {8, 8}},
+          Line{offsets, 1, {2, 4}, {2, 4, 6, 8, 2, 4, 6, 8}}, Line{ascending, 1, {3}, {2, 5, 8}},
+          Line{offsets, 1, {1}, {2}}, Line{offsets, 2, {3}, {2, 8, 8}},
+          Line{ascending, 2, {3}, {8, 8, 8}}, Line{distinct, 1, {3}, {6, 7, 8}},
+          Line{distinct, 2, {3}, {8, 7, 6}}}) {
+        auto array = filled<double>(line.sizes);
+        fill_simple_indices(array, line.turn, line.arrangement, {2, 8});
+        CHECK(array.data == line.filled);
+    }
+}
+
+TEST_CASE("what a case of a seed holds is what was drawn, in order or not") {
+    const Operator op = reader(offsets_to("n"), one_more_than("m"));
+    const Data data{.seed = 3};
+    CHECK(all_drawn(op, "n=9,m=3", data, ValueKind::integers).at("at").data ==
+          drawn(op, "n=9,m=3", "at", data, ValueKind::integers));
+}
+
 TEST_CASE("listed data is completed, and what is not listed lies in order") {
     const Operator op = reader(offsets_to("n"), one_more_than("m"));
     const auto at = [&](std::vector<DataElement> elements) {
@@ -122,12 +149,22 @@ TEST_CASE("listed data is completed, and what is not listed lies in order") {
                          std::invalid_argument);
 }
 
-TEST_CASE("numbers outside of a range that bytes can hold are among those put there") {
-    Array<double> array = filled<double>({64}, 1.0);
-    put_invalid(array, {0, 1}, DType::u8, SplitMix64(1));
-    for (const double value : array.data) CHECK((value == 1 || value == 2 || value == 255));
-    CHECK(std::ranges::count(array.data, 1.0) < 64);
-    put_invalid(array, {0, 255}, DType::u8, SplitMix64(1));  // there are none
+TEST_CASE("numbers beside a range, and the ends of the type, are put there if they lie outside") {
+    const auto put = [](const ValueDomain& range, DType dtype) {
+        std::set<double> all;
+        for (std::uint64_t seed = 0; seed < 20; ++seed) {
+            auto array = filled<double>({8}, range.lowest);
+            put_invalid(array, range, dtype, SplitMix64(seed));
+            all.insert(array.data.begin(), array.data.end());
+        }
+        return all;
+    };
+    using Numbers = std::set<double>;
+    CHECK(put({0, 1}, DType::u8) == Numbers{0, 2, 255});
+    CHECK(put({2, 4}, DType::u8) == Numbers{0, 1, 2, 5, 255});
+    CHECK(put({0, 254}, DType::u8) == Numbers{0, 255});
+    CHECK(put({0, 255}, DType::u8) == Numbers{0});
+    CHECK(put({0, 3}, DType::i32) == Numbers{-0x1p31, -1, 0, 4, 0x1p31 - 1});
 }
 
 }  // namespace gradverify
