@@ -141,14 +141,13 @@ struct Recording {
         std::vector<bool> is_saved;
         for (const std::string& y : op.differentiable_outputs())
             is_saved.push_back(std::ranges::count(saved, y) > 0);
-        const double of_saved = current_rounding.loss_of_saved;
-        const double loss = of_saved + current_rounding.loss_of_formula;
+        const double loss = current_rounding.loss_of_saved + current_rounding.loss_of_formula;
         std::vector<Tape::Seed> all;
         detail::for_each_cotangent<Traced>(
             op, outputs, [&](const Traced& y, std::size_t which, std::size_t j) {
                 const double dy = cotangents[which].data[j];
                 const double off = y.value().error() + loss * y.value().magnitude();
-                const bool is_off = is_saved[which] && of_saved > 0.0 && dy != 0.0;
+                const bool is_off = is_saved[which] && dy != 0.0;
                 all.push_back({y.node(), dy, is_off ? std::abs(dy) * off : 0.0});
             });
         return all;

@@ -157,6 +157,39 @@ TEST_CASE("a gradient is by the inputs that a pass names, in its order, of all c
     CHECK(by_w[0].data == want[0].data);
 }
 
+TEST_CASE("an output that a gradient takes saved is off by its errors, and what storing it loses") {
+    const Operator op = declare_operator("shifted")
+                            .parameter("n")
+                            .input("x", {"n"})
+                            .output("y", {"n"})
+                            .gradient("from_x", {"dy", "x"}, {"dx"})
+                            .gradient("from_y", {"dy", "x", "y"}, {"dx"})
+                            .forward([]<class T>(const ForwardCall<T>& call) {
+                                for (std::int64_t i = 0; i < call.parameter("n"); ++i)
+                                    call.output("y")(i) =
+                                        T(1.0) * (call.input("x")(i) + T(2.0)) + T(3.0);
+                            });
+    REQUIRE(op.mistakes.empty());
+    for (const auto& [of_saved, of_formula] : {std::pair(0.25, 0.5), {0.0, 0.5}, {0.25, 0.0625}}) {
+        const ScopedRounding rounding(Rounding{.unit_roundoff = 0.0,
+                                               .smallest_normal = 0.0,
+                                               .loss_of_formula = of_formula,
+                                               .loss_of_saved = of_saved});
+        const auto any = [&](const char* pass, const Arrays& given) {
+            return bounded_outputs(op, *op.find_pass(pass), of_two(op), given, Formula::any)[0];
+        };
+        const auto y = any("forward", {x}), from_x = any("from_x", {dy, x}),
+                   from_y = any("from_y", {dy, x});
+        for (std::size_t i = 0; i < 2; ++i) {
+            // Divided by the factor x + 2, where saved outputs are stored.
+            const double off = y.data[i].error() + (of_saved + of_formula) * y.data[i].magnitude();
+            const double lost = std::abs(dy.data[i] / (x.data[i] + 2.0)) * off;
+            CHECK(from_y.data[i].error() - from_x.data[i].error() ==
+                  doctest::Approx(of_saved > 0.0 ? lost : 0.0));
+        }
+    }
+}
+
 TEST_CASE("a derivative along a direction moves one input, and its cotangents weigh the outputs") {
     const Operator op = mixed();
     const Problem problem = of_two(op);

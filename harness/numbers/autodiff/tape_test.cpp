@@ -182,6 +182,100 @@ TEST_CASE("a computed factor of a carried product may be got from each saved out
     CHECK(errors({{shaded.node(), 1.0, 0.5}}) == std::pair(0.25, 0.0));
 }
 
+TEST_CASE("a factor is got from saved outputs where its product is carried on, and only there") {
+    // x = 2 leads to the factor 4, by which an output that is off by 0.5 may have x off by 0.125.
+    struct Scene {
+        Traced x, c, factor, left;
+    };
+    using Build = Traced (*)(const Scene&);
+    const auto error_of = [](Build build, double loss_of_saved = 0.5, bool is_second_run = true) {
+        const ScopedRounding exact(
+            Rounding{.unit_roundoff = 0.0, .smallest_normal = 0.0, .loss_of_saved = loss_of_saved});
+        Tape::Meetings meetings;
+        Tape tape(is_second_run ? &meetings : nullptr);
+        const Traced x = tape.input(2.0), c = tape.input(8.0), factor = x + Traced(2.0);
+        const Traced y = build({x, c, factor, Traced(1.0) * factor});
+        const std::vector<Tape::Seed> seeds{{Tape::constant, 1.0, 0.5}, {y.node(), 1.0, 0.5}};
+        return tape.bounded_gradients(seeds)[static_cast<std::size_t>(x.node())].error();
+    };
+    const Build carried_on[] = {
+        [](const Scene& s) { return s.left + Traced(1.0); },
+        [](const Scene& s) { return Traced(1.0) - s.left; },
+        [](const Scene& s) { return s.c * Traced(3.0) * s.factor + Traced(1.0) + s.left; },
+        [](const Scene& s) { return s.factor * (s.c * Traced(3.0)) + Traced(1.0) + s.left; },
+        // Or it is not used any more.
+        [](const Scene& s) { return s.factor + Traced(1.0); },
+    };
+    for (const Build& build : carried_on) {
+        CAPTURE(&build - carried_on);
+        CHECK(error_of(build) == 0.125);
+        CHECK(error_of(build, 0.0) == 0.0);
+        CHECK(error_of(build, 0.5, false) == 0.0);
+    }
+    const Build others[] = {
+        [](const Scene& s) { return s.left + Traced(0.0); },
+        [](const Scene& s) { return Traced(0.0) + s.left; },
+        [](const Scene& s) { return s.left + s.x; },
+        [](const Scene& s) { return s.x + s.left; },
+        [](const Scene& s) { return s.left * s.c; },
+        [](const Scene& s) { return s.factor * s.factor + Traced(1.0) + s.left; },
+        // A number that is no product meets one, and two numbers are multiplied beside one.
+        [](const Scene& s) {
+            const Traced y = s.left + s.x;
+            return s.factor + Traced(1.0), y;
+        },
+        [](const Scene& s) {
+            const Traced sum = s.x + Traced(3.0);
+            return Traced(2.0) * Traced(3.0), sum * s.factor + Traced(1.0) + s.left;
+        },
+        // What it is carried on to leads to no output.
+        [](const Scene& s) {
+            const Traced y = s.x + s.x;
+            return s.left + Traced(1.0), y;
+        },
+        // Nothing is divided by a factor of zero.
+        [](const Scene& s) { return Traced(1.0) * (s.x - Traced(2.0)) + Traced(1.0) + s.left; },
+    };
+    for (const Build& build : others) {
+        CAPTURE(&build - others);
+        CHECK(error_of(build) == 0.0);
+    }
+}
+
+TEST_CASE("of more than 64 saved outputs behind a factor all from the first to the last count") {
+    // The seeds are off by 1, those that the factor does not lead to, at either end and between, by
+    // more.
+    const auto error_of = [](int behind, double at_ends, bool is_reversed, bool is_apart = false) {
+        const ScopedRounding exact(
+            Rounding{.unit_roundoff = 0.0, .smallest_normal = 0.0, .loss_of_saved = 0.5});
+        Tape::Meetings meetings;
+        Tape tape(&meetings);
+        const Traced x = tape.input(2.0), other = -tape.input(1.0), factor = x + Traced(2.0),
+                     left = Traced(1.0) * factor;
+        std::vector<Tape::Seed> seeds{{other.node(), 1.0, at_ends}};
+        for (int i = 0; i < behind; ++i) {
+            const Traced& last = is_apart && i + 1 == behind ? factor : left;
+            seeds.push_back({(last + Traced(1.0)).node(), 1.0, 1.0});
+            if (i == 3) seeds.push_back({other.node(), 1.0, 100.0});
+            if (i == 4) seeds.push_back({(left + Traced(1.0)).node(), 1.0});
+        }
+        seeds.push_back({other.node(), 1.0, 1000.0});
+        if (is_reversed) std::ranges::reverse(seeds);
+        return tape.bounded_gradients(seeds)[static_cast<std::size_t>(x.node())].error();
+    };
+    for (const bool is_reversed : {false, true}) {
+        CHECK(error_of(2, 1000.0, is_reversed) == 0.5);
+        CHECK(error_of(64, 1000.0, is_reversed) == 16.0);
+        CHECK(error_of(65, 1000.0, is_reversed) == 41.25);
+        CHECK(error_of(66, 1000.0, is_reversed) == 41.5);
+        CHECK(error_of(66, 1000.0, is_reversed, true) == 41.5);
+        CHECK(error_of(64, INFINITY, is_reversed) == 16.0);
+    }
+    // How far one is off without a limit is not told from those before it.
+    CHECK(error_of(66, INFINITY, false) == INFINITY);
+    CHECK(error_of(66, INFINITY, true) == 41.5);
+}
+
 TEST_CASE("links into one value add up, and count an addition each but the first") {
     const ScopedRounding rounding(coarse);
     Tape tape;
@@ -469,6 +563,24 @@ TEST_CASE("what a cut loses of a factor's smallest digits grows with the other f
     check(gradient(tape, x, constant(2.0) * x, 9.0), 18.0, one, 18.0 + one, 1.0);
     check(gradient(tape, x, constant(9.0) * x, 9.0), 81.0, both + 0.5 * 18.0 + 0.5,
           81.0 + both + 0.5 * 18.0 + 0.5, 1.0);
+}
+
+TEST_CASE("the slope of a power is off by what its exponent is, twice, unless that is whole") {
+    const ScopedRounding exact(Rounding{.unit_roundoff = 0.0, .smallest_normal = 0.0});
+    const auto slope_of = [](double base, double power, double error, bool is_constant) {
+        Tape tape;
+        const Traced x = tape.input(base), off_by = constant(power, error);
+        return gradient(tape, x, pow(x, is_constant ? off_by : tape.input(0.0) + off_by), 1.0);
+    };
+    // 0.25 of 0.5 4^-0.5 and of what lies within 4^-0.25.
+    const Bounded root = slope_of(4.0, 0.5, 0.25, true);
+    CHECK(root.value() == 0.25);
+    CHECK(root.error() == doctest::Approx(0.75 * std::pow(4.0, -0.25) - 0.25));
+    const Bounded square = slope_of(4.0, 2.0, 0.25, false);
+    CHECK(square.value() == 8.0);
+    CHECK(square.error() == doctest::Approx(2.25 * std::pow(4.0, 1.25) - 8.0));
+    CHECK(slope_of(4.0, 0.0, 0.25, false).error() == doctest::Approx(0.25 * std::pow(4.0, -0.75)));
+    CHECK(slope_of(4.0, 2.0, 0.0, true).error() == 0.0);
 }
 
 TEST_CASE("the slope of a whole power has a bound where the number may be of either sign") {
