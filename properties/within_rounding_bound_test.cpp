@@ -161,6 +161,45 @@ TEST_CASE("the step that departs is named where a kernel fails") {
     CHECK(message_of(7).find("departs is y, of step 1 of 1, dot.forward") != std::string::npos);
 }
 
+TEST_CASE("what has no bound, or one wider than all values, is counted, and where that begins") {
+    struct Line {
+        std::string data;
+        std::int64_t elements, without_bound;
+        std::string place;
+        bool is_upwards;
+    };
+    // 1 / (a + b) has no bound where b is about -a, of more digits than a float has, and a wide one
+    // where they are near; whole numbers are on neither side.
+    const Operator inverse =
+        declare_operator("inverse")
+            .parameter("n")
+            .input("k", {"n"}, whole_numbers(0, 9))
+            .input("other", {2})
+            .input("a", {"n"})
+            .output("y", {"n"})
+            .output("z", {"n"})
+            .forward([]<class T>(const ForwardCall<T>& call) {
+                const auto a = call.input("a");
+                for (std::int64_t i = 0; i < call.parameter("n"); ++i) {
+                    const T sum = (a(i) + T(0x1p24)) - T(0x1p24);
+                    call.output("y")(i) = call.input("other")(0) / sum;
+                    call.output("z")(i) = sum;
+                }
+            });
+    const auto found_in = [&](const std::string& data) {
+        const Outcome outcome = outcome_of({inverse}, {}, "n=4:data=" + data, {});
+        REQUIRE(outcome.uncompared);
+        MESSAGE(data, " -> ", outcome.uncompared->elements, " ", outcome.uncompared->total, " ",
+                outcome.uncompared->without_bound, " ", outcome.uncompared->place, " ",
+                outcome.uncompared->border, " ", outcome.uncompared->is_upwards);
+        return *outcome.uncompared;
+    };
+    for (const char* data : {"other[0]=1,a[0]=100,a[1]=200,a[2]=1,a[3]=2", "other[0]=1,a[0]=-100,a[1]=-200,a[2]=-1,a[3]=-2",
+         "other[0]=1,a[0]=100,a[1]=-100,a[2]=1,a[3]=-1", "other[0]=1,a[0]=100,a[1]=50,a[2]=1,a[3]=1","other[0]=1,a[0]=100,a[1]=2,a[2]=3,a[3]=4",
+         "a[0]=100,a[1]=200,a[2]=8,a[3]=9", "other[0]=1,a[0]=inf,a[1]=200,a[2]=8,a[3]=9"})
+        found_in(data);
+}
+
 TEST_CASE("a cotangent with gaps is taken by its strides, for contiguous, or refused") {
     const Operator doubled = declare_operator("doubled")
                                  .parameter("n")

@@ -163,12 +163,12 @@ class SeedSets {
     /// What they are off by together.
     double off(int set) const {
         const Seeds& seeds = in(set);
-        if (seeds.each.empty())
-            return before_[static_cast<std::size_t>(seeds.last) + 1] -
-                   before_[static_cast<std::size_t>(seeds.first)];
         double sum = 0.0;
         for (const int seed : seeds.each) sum += seeds_[static_cast<std::size_t>(seed)].off;
-        return sum;
+        if (!seeds.each.empty()) return sum;
+        sum = before_[static_cast<std::size_t>(seeds.last) + 1] -
+              before_[static_cast<std::size_t>(seeds.first)];
+        return std::isnan(sum) ? INFINITY : sum;
     }
 
   private:

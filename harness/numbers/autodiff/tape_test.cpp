@@ -255,9 +255,9 @@ TEST_CASE("of more than 64 saved outputs behind a factor all from the first to t
         std::vector<Tape::Seed> seeds{{other.node(), 1.0, at_ends}};
         for (int i = 0; i < behind; ++i) {
             const Traced& last = is_apart && i + 1 == behind ? factor : left;
-            seeds.push_back({(last + Traced(1.0)).node(), 1.0, 1.0});
+            seeds.push_back({(last + Traced(1.0)).node(), i == 0 ? 1.0 : 0.0, 1.0});
             if (i == 3) seeds.push_back({other.node(), 1.0, 100.0});
-            if (i == 4) seeds.push_back({(left + Traced(1.0)).node(), 1.0});
+            if (i == 4) seeds.push_back({(left + Traced(1.0)).node(), 0.0});
         }
         seeds.push_back({other.node(), 1.0, 1000.0});
         if (is_reversed) std::ranges::reverse(seeds);
