@@ -60,7 +60,7 @@ std::optional<DType> rounded_to(const CaseContext& context, const Outcome& outco
     double rounding = summed;
     for (const std::string& name : context.pass().tensors()) {
         const DType type = context.types().of(context.op(), name);
-        if (!is_floating(type) || traits_of(type).unit_roundoff <= rounding) continue;
+        if (traits_of(type).unit_roundoff <= rounding) continue;
         coarsest = type;
         rounding = traits_of(type).unit_roundoff;
     }

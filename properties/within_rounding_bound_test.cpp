@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said beside the verdict: how small an error is seen, and how a kernel may be right.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -124,6 +126,8 @@ TEST_CASE("a kernel that may transform its data is told how to declare that") {
         // One rounding of the terms to the inputs' type.
         {off(1e4, 0), false,
          KernelDeclaration().storage("x", DType::bf16).storage("w", DType::bf16)},
+        // This is more than that.
+        {{1005, 1}, true, KernelDeclaration().storage("x", DType::bf16).storage("w", DType::bf16)},
         {{448, 2},
          false,
          KernelDeclaration().storage("y", DType::f8e4m3).saturates().accumulates_in(DType::f16),
@@ -162,42 +166,51 @@ TEST_CASE("the step that departs is named where a kernel fails") {
 }
 
 TEST_CASE("what has no bound, or one wider than all values, is counted, and where that begins") {
+    // With s = a within 3 by cancelling, 1 / s may be anything from a = 3 to -3.
+    const Operator inverses = declare_operator("inverses")
+                                  .parameter("n")
+                                  .input("k", {"n"}, whole_numbers(0, 9))
+                                  .input("one", {1})
+                                  .input("a", {"n"})
+                                  .output("y", {"n"})
+                                  .output("small", {"n"})
+                                  .output("mirrored", {"n"})
+                                  .forward([]<class T>(const ForwardCall<T>& call) {
+                                      const auto a = call.input("a"), one = call.input("one");
+                                      const std::int64_t n = call.parameter("n");
+                                      for (std::int64_t i = 0; i < n; ++i) {
+                                          const T sum = (a(i) + T(0x1p24)) - T(0x1p24);
+                                          call.output("y")(i) = one(0) / sum;
+                                          call.output("small")(i) = sum * T(0x1p-10);
+                                          call.output("mirrored")(n - 1 - i) = one(0) / sum;
+                                      }
+                                  });
     struct Line {
-        std::string data;
+        std::vector<double> a;
         std::int64_t elements, without_bound;
-        std::string place;
-        bool is_upwards;
+        std::string place{};
+        double border = 0.0;
+        bool is_upwards = true;
     };
-    // 1 / (a + b) has no bound where b is about -a, of more digits than a float has, and a wide one
-    // where they are near; whole numbers are on neither side.
-    const Operator inverse =
-        declare_operator("inverse")
-            .parameter("n")
-            .input("k", {"n"}, whole_numbers(0, 9))
-            .input("other", {2})
-            .input("a", {"n"})
-            .output("y", {"n"})
-            .output("z", {"n"})
-            .forward([]<class T>(const ForwardCall<T>& call) {
-                const auto a = call.input("a");
-                for (std::int64_t i = 0; i < call.parameter("n"); ++i) {
-                    const T sum = (a(i) + T(0x1p24)) - T(0x1p24);
-                    call.output("y")(i) = call.input("other")(0) / sum;
-                    call.output("z")(i) = sum;
-                }
-            });
-    const auto found_in = [&](const std::string& data) {
-        const Outcome outcome = outcome_of({inverse}, {}, "n=4:data=" + data, {});
-        REQUIRE(outcome.uncompared);
-        MESSAGE(data, " -> ", outcome.uncompared->elements, " ", outcome.uncompared->total, " ",
-                outcome.uncompared->without_bound, " ", outcome.uncompared->place, " ",
-                outcome.uncompared->border, " ", outcome.uncompared->is_upwards);
-        return *outcome.uncompared;
-    };
-    for (const char* data : {"other[0]=1,a[0]=100,a[1]=200,a[2]=1,a[3]=2", "other[0]=1,a[0]=-100,a[1]=-200,a[2]=-1,a[3]=-2",
-         "other[0]=1,a[0]=100,a[1]=-100,a[2]=1,a[3]=-1", "other[0]=1,a[0]=100,a[1]=50,a[2]=1,a[3]=1","other[0]=1,a[0]=100,a[1]=2,a[2]=3,a[3]=4",
-         "a[0]=100,a[1]=200,a[2]=8,a[3]=9", "other[0]=1,a[0]=inf,a[1]=200,a[2]=8,a[3]=9"})
-        found_in(data);
+    for (const Line& line :
+         {Line{{100, 200, 1, 2}, 4, 4, "a[3]", 2, false},
+          Line{{-100, -200, -1, -2}, 4, 4, "a[3]", -2, true}, Line{{100, -100, 1, -1}, 4, 4},
+          Line{{100, 50, 1, 1}, 4, 4, "a[2]", 1, false},
+          Line{{-100, -50, -1, -1}, 4, 4, "a[2]", -1, true}, Line{{100, 200, 80, 90}, 0, 0},
+          Line{{1, 1, 1, 1}, 12, 8, "a[0]", 1, true}, Line{{0, 0, 0, 0}, 8, 8, "a[0]", 0, true},
+          Line{{0, 5, 5, 5}, 11, 2, "a[0]", 0, false}}) {
+        std::string data = "k[2]=5,k[3]=5,one[0]=1";
+        for (std::size_t i = 0; i < 4; ++i) data += fmt::format(",a[{}]={}", i, line.a[i]);
+        const auto found = outcome_of({inverses}, {}, "n=4:data=" + data, {}).uncompared;
+        CAPTURE(data);
+        REQUIRE(found);
+        CHECK(found->elements == line.elements);
+        CHECK(found->total == 12);
+        CHECK(found->without_bound == line.without_bound);
+        CHECK(found->place == line.place);
+        CHECK(found->border == line.border);
+        CHECK(found->is_upwards == line.is_upwards);
+    }
 }
 
 TEST_CASE("a cotangent with gaps is taken by its strides, for contiguous, or refused") {
@@ -209,11 +222,12 @@ TEST_CASE("a cotangent with gaps is taken by its strides, for contiguous, or ref
                                      for (std::int64_t i = 0; i < 2 * call.parameter("n"); ++i)
                                          call.output("y").flat(i) = 2.0 * call.input("x").flat(i);
                                  });
-    enum class Way { strides, contiguous, refuses };
+    enum class Way { strides, contiguous, refuses, throws };
     static Way way;
     const auto launch = [](const PassCall& call) {
         const TensorView &dy = call.tensors.front(), &dx = call.tensors.back();
         if (way == Way::refuses && dy.stride(0) != 2) throw NotSupported("dy has gaps");
+        if (way == Way::throws && dy.stride(0) != 2) throw std::runtime_error("gaps");
         const std::int64_t row = way == Way::strides ? dy.stride(0) : 2;
         for (std::int64_t i = 0; i < dx.elements(); ++i)
             dx.as<float>()[i] = 2.0f * dy.as<const float>()[i / 2 * row + i % 2];
@@ -233,6 +247,7 @@ TEST_CASE("a cotangent with gaps is taken by its strides, for contiguous, or ref
     CHECK(told(Way::strides, {}) == 0);
     CHECK(told(Way::contiguous, {}) > 0);
     CHECK(told(Way::contiguous, KernelDeclaration().contiguous("dy")) == 0);
+    CHECK(told(Way::throws, {}) == 0);
     CHECK(told(Way::refuses, KernelDeclaration().may_refuse()) == 0);
 }
 
