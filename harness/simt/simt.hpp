@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU device for the harness. It has no CUDA name, so that host code may include the real CUDA
-// headers too. State is per OS thread, except device memory.
+// headers too. State is the process's: a launcher may launch
+// from other OS threads than its own, one at a time.
 #pragma once
 
 #include <atomic>
@@ -26,7 +27,7 @@ struct Schedule {
     std::uint32_t give_way_one_in = 0;
 };
 
-/// Sets the schedule of this OS thread's launches. Random orders are drawn anew for each block,
+/// Sets the schedule of launches. Random orders are drawn anew for each block,
 /// from the seed and the number of launches and blocks since this call.
 void set_schedule(const Schedule& schedule);
 
@@ -48,7 +49,7 @@ void note_errors(void (*note)(const char* text, bool is_cuda_only));
 void note_overflows(void (*note)(const char* text));
 void forget_overflows();
 
-/// How many accesses to shareable memory this OS thread's launches reported since the last call.
+/// How many accesses to shareable memory launches reported since the last call.
 std::uint64_t take_accesses_checked();
 /// How many threads of kernels this OS thread's launches have begun since the last call.
 std::uint64_t take_threads_launched();
@@ -72,7 +73,7 @@ struct Finding {
     std::string text;  ///< memory by name, threads, source lines, launch
 };
 
-/// This OS thread's findings since the last call: one for each kind and pair of source lines.
+/// The findings since the last call: one for each kind and pair of source lines.
 std::vector<Finding> take_findings();
 
 /// Device memory: filled with a word (0xFFFFFFFF until another is set), aligned to 256 bytes, its
@@ -94,7 +95,7 @@ enum class Edge { end, begin };
 /// Device memory for the buffer number `slot` of a call: `bytes` that end (or begin) at a page's
 /// edge, with `unmapped_zone_bytes` of unmapped addresses beyond (where the process has fewer to
 /// give, a page): a wild access must not meet other memory. Its other side is mapped for at
-/// most as many bytes again, or a page. It is valid until this OS thread asks for the slot again,
+/// most as many bytes again, or a page. It is valid until the slot is asked for again,
 /// and holds undefined contents.
 /// **Errors** nullptr when there is not enough.
 std::byte* buffer_region(std::size_t slot, std::size_t bytes, Edge edge);
@@ -108,7 +109,7 @@ struct NamedBuffer {
     std::size_t element_bytes = 1;
     bool is_input = false;
 };
-/// Replaces the buffers of this OS thread's launches, between launches. In a mapping that holds a
+/// Replaces the buffers of launches, between launches. In a mapping that holds a
 /// buffer the checked variant may touch buffers alone, elsewhere all device memory.
 void describe_buffers(std::vector<NamedBuffer> buffers);
 /// A launcher begins: until it ends, a write to the pages of a buffer that is an input is a fault.
@@ -123,10 +124,10 @@ std::string end_launcher();
 /// process go to the former handlers. A debugger or test that asks for signals later comes first.
 void turn_faults_into_errors();
 
-/// A non-blocking stream, as long as this OS thread lives. Work on a stream is done at once.
+/// A non-blocking stream, as long as the process lives. Work on a stream is done at once.
 CUstream_st* make_stream();
 
-/// From now on this OS thread's work belongs to a call on this stream; nullptr: the default one.
+/// From now on all work belongs to a call on this stream; nullptr: the default one.
 void begin_call(CUstream_st* given);
 /// Why neither the given nor, unless `given_alone`, the default stream orders the call's work with
 /// the caller's before and behind it; empty when one does. Work that the host has waited for is

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mistakes that hide: in memory that looks like numbers, in an input that is put back, in what a
-// launcher keeps from call to call, and in device memory that its host code uses. Three operators
-// each, with right twins.
+// launcher keeps from call to call, in device memory that its host code uses, and in launches from
+// another thread. Three operators each, with right twins.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -155,6 +155,26 @@ TEST_CASE("calls of many times the threads that the cost model says are told, an
             for (const char* kernel : {"many_threads_told", "leaves_input"})
                 for (const char* problem : {"n=5", "n=9000"})
                     CHECK(crowding(kernel, problem).empty());
+        }
+}
+
+TEST_CASE("a launch from a thread that the launcher joins is checked as any other") {
+    for (const std::string& op : operators)
+        for (const char* from : {"_from_thread", "_from_async"}) {
+            const auto kernel = [&](const char* variant) { return op + variant + from; };
+            const Outcome early = run(kernel("bug_turns_early"), "free_of_races", "n=9:dense=2");
+            CHECK(early.verdict == Verdict::failed);
+            CHECK_MESSAGE(early.message.find("held[") != std::string::npos, early.message);
+            const Outcome beyond =
+                run(kernel("bug_turns_beyond"), "stays_in_bounds", "n=9:dense=2");
+            CHECK(beyond.verdict == Verdict::failed);
+            CHECK_MESSAGE(beyond.message.find("past the end of y: y[1032], but y has 9 elements") !=
+                              std::string::npos,
+                          beyond.message);
+            CHECK(run_drawn(kernel("bug_turns_sign"), values_of(op), 40)[Verdict::failed] > 10);
+            check_right(kernel("turns"));
+            const Verdicts races = run_drawn(kernel("turns"), "free_of_races", 20);
+            CHECK_MESSAGE(races[Verdict::passed] == 20, races.first_alarm);
         }
 }
 

@@ -12,16 +12,12 @@
 namespace gradverify::simt {
 
 void set_schedule(const Schedule& schedule) {
-    Executor::of_this_thread().set_schedule(schedule);
-    Streams::of_this_thread().set_schedule(schedule);
+    Executor::set_schedule(schedule);
+    OfCall<Streams>()->set_schedule(schedule);
 }
-std::uint64_t take_accesses_checked() {
-    return std::exchange(Executor::of_this_thread().accesses_checked, 0);
-}
+std::uint64_t take_accesses_checked() { return std::exchange(Executor::accesses_checked, 0); }
 
-std::uint64_t take_threads_launched() {
-    return std::exchange(Executor::of_this_thread().threads_launched, 0);
-}
+std::uint64_t take_threads_launched() { return std::exchange(Executor::threads_launched, 0); }
 
 }  // namespace gradverify::simt
 
@@ -31,7 +27,7 @@ extern "C" {
 void gradverify_simt_launch(const LaunchConfig& config, const char* kernel, Entry entry,
                             const void* body, std::size_t body_bytes, bool checked) {
     Executor::of_this_thread().launch(config, kernel, entry, {body, body_bytes},
-                                      checked ? &watcher_of_this_thread() : nullptr);
+                                      checked ? &watcher_of_process() : nullptr);
 }
 void gradverify_simt_shared_is_placed(const void* address, std::size_t bytes,
                                       std::size_t element_bytes, const char* function) {

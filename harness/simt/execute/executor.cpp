@@ -95,6 +95,7 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
         trap(cudaErrorNotSupported, {"a launch from within a kernel runs on cuda only"},
              {config.file, config.line});
     }
+    const std::scoped_lock lock(call_mutex());
     launch_.kernel = kernel;
     launch_.place = {config.file, config.line};
     int cuda_error = cudaSuccess;
@@ -106,9 +107,9 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     }
     launch_.entry = entry;
     launch_.body = body.begin;
-    Streams::of_this_thread().enqueue(config.stream,
-                                      {launch_.kernel, launch_.place, points_to_buffers(body)},
-                                      config.is_programmatic);
+    OfCall<Streams>()->enqueue(config.stream,
+                               {launch_.kernel, launch_.place, points_to_buffers(body)},
+                               config.is_programmatic);
     set_dimensions(config);
     watching = watcher;
     if (watcher != nullptr) {
@@ -132,7 +133,7 @@ void Executor::launch(const unit::LaunchConfig& config, const char* kernel, unit
     current_ = &main_;
     fast_ = true;
     state.in_kernel = false;
-    Streams::of_this_thread().end_work();
+    OfCall<Streams>()->end_work();
     if (fault_.signal != 0) [[unlikely]]
         record_fault();
     const dim3 cluster = std::exchange(needed_cluster_, dim3());

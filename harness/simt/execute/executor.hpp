@@ -3,6 +3,7 @@
 // calls until one blocks, then on fibers. Decides who runs next, who waits, and what a deadlock is.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
@@ -38,7 +39,7 @@ class Executor : private Block {
     }
     Executor();
 
-    void set_schedule(const Schedule& schedule);
+    static void set_schedule(const Schedule& schedule);
 
     /// `watcher` is told what happens, unless it is null.
     void launch(const unit::LaunchConfig& config, const char* kernel, unit::Entry entry,
@@ -91,10 +92,11 @@ class Executor : private Block {
     [[noreturn]] void abandon_at(const Fault& fault);
 
     static void fail(int cuda_error, const std::string& text) {
-        Errors::of_this_thread().fail(cuda_error, text);
+        OfCall<Errors>()->fail(cuda_error, text);
     }
-    std::uint64_t accesses_checked = 0;
-    std::uint64_t threads_launched = 0;
+    const std::uint64_t number = ++executors_made_;
+    inline static std::uint64_t accesses_checked = 0;  ///< of the call, whoever launches
+    inline static std::uint64_t threads_launched = 0;  ///< likewise
 
   private:
     friend void run_fiber();
@@ -177,8 +179,10 @@ class Executor : private Block {
     unsigned barrier_threads_result_ = 0;
 
     Launch launch_;
-    Schedule schedule_;
-    std::uint64_t launches_scheduled_ = 0;
+    inline static std::atomic<std::uint64_t> executors_made_ = 0;
+    // Of the call, whoever launches.
+    inline static Schedule schedule_;
+    inline static std::uint64_t launches_scheduled_ = 0;
     Random random_;
     Fault fault_;  ///< ended the running launch
     SignalStack signal_stack_;

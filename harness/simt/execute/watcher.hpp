@@ -137,7 +137,7 @@ class Watcher {
 
 /// Null unless a launch of the checked variant runs.
 GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local Watcher* watching;
-/// Of this OS thread. races/ has it.
-Watcher& watcher_of_this_thread();
+/// races/ has it.
+Watcher& watcher_of_process();
 
 }  // namespace gradverify::simt

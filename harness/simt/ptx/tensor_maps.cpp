@@ -97,7 +97,7 @@ CUresult put(CUtensorMap* to, const TensorMap& map) {
     std::memcpy(to, &map, sizeof map);
     if (is_lent(number(to), number(to) + sizeof map) ||
         find_device_memory(number(to), number(to) + 1).bytes > 0)
-        Streams::of_this_thread().write_on_host("a tensor map that is encoded", to, sizeof *to);
+        OfCall<Streams>()->write_on_host("a tensor map that is encoded", to, sizeof *to);
     return CUDA_SUCCESS;
 }
 

@@ -17,7 +17,8 @@ constinit thread_local Detector* detecting = nullptr;
 
 namespace {
 
-thread_local std::unique_ptr<Detector> detector_owner;
+// Made by the first launch that is checked, and never destroyed: a thread may outlive it.
+constinit Detector* detector_of_process = nullptr;
 
 // A larger shadow is given back before the next launch.
 constexpr std::size_t shadow_bytes_kept = std::size_t{256} << 20;
@@ -38,11 +39,10 @@ bool same(unit::Place a, unit::Place b) {
 
 }  // namespace
 
-Watcher& watcher_of_this_thread() { return Detector::of_this_thread(); }
-
-Detector& Detector::of_this_thread() {
-    if (!detector_owner) detector_owner = std::make_unique<Detector>();
-    return *detector_owner;
+Watcher& watcher_of_process() {
+    const std::scoped_lock lock(call_mutex());
+    if (detector_of_process == nullptr) detector_of_process = new Detector;
+    return *detector_of_process;
 }
 
 Detector::Detector() : shadow_([this](ShadowPage& page) { classify(page); }) {}
@@ -59,7 +59,11 @@ void Detector::begin_launch(const Launch& launch) {
         works_.forget();
     }
     const std::uint64_t generation = device_memory_generation() + named_buffers_generation();
-    if (std::exchange(memory_generation_, generation) != generation) shadow_.forget_kinds();
+    // Each OS thread has a stack, arenas and fibers of its own.
+    const std::uint64_t executor = Executor::of_this_thread().number;
+    if ((std::exchange(memory_generation_, generation) != generation) |
+        (std::exchange(executor_, executor) != executor))
+        shadow_.forget_kinds();
     works_.before_launch();
     // A static variable is allowed when it is placed.
     for (const NamedBuffer& variable : shared_variables_)
@@ -273,7 +277,8 @@ void Detector::give_way() {
 }
 
 std::vector<Finding> take_findings() {
-    return detector_owner ? detector_owner->take_findings() : std::vector<Finding>();
+    const std::scoped_lock lock(call_mutex());
+    return detector_of_process ? detector_of_process->take_findings() : std::vector<Finding>();
 }
 
 // A barrier by number is a release and an acquire.

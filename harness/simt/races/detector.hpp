@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the accesses, barriers and warp primitives of the checked variant's kernels. One per OS
-// thread. May have threads give way, and ends a launch that would end the process.
+// Checks the accesses, barriers and warp primitives of the checked variant's kernels. One for
+// all OS threads. May have threads give way, and ends a launch that would end the process.
 #pragma once
 
 #include <array>
@@ -32,7 +32,6 @@ GRADVERIFY_SIMT_STATIC_TLS extern constinit thread_local Detector* detecting;
 
 class Detector final : public Watcher {
   public:
-    static Detector& of_this_thread();
     Detector();
 
     // The executor's side, and ptx/'s.
@@ -334,7 +333,7 @@ class Detector final : public Watcher {
     std::vector<DeferredRace> deferred_;
     std::set<std::pair<std::uint64_t, std::uint64_t>> deferred_pcs_;
     std::set<std::uint64_t> guess_pcs_;  ///< of reads that an atomic of their thread followed
-    std::uint64_t memory_generation_ = 0;
+    std::uint64_t memory_generation_ = 0, executor_ = 0;  ///< of which kinds of pages are known
 
     Launch launch_;
     bool shared_is_restored_ = false;  ///< its writers are no longer known

@@ -75,7 +75,7 @@ class Works {
     Shadow& shadow_;
     HappensBefore& order_;
     Findings& findings_;
-    Streams& streams_ = Streams::of_this_thread();
+    Streams& streams_ = *OfCall<Streams>();
     std::uint64_t call_ = no_call;
     std::vector<std::uint32_t> segments_;  ///< the first of each work
     std::vector<LoggedTouch> touches_;     ///< of memory that has not been given again since

@@ -52,8 +52,8 @@ struct Buffers {
 };
 
 Buffers& buffers() {
-    thread_local Buffers all;
-    return all;
+    static auto* const all = new Buffers;  // never destroyed: a thread may outlive it
+    return *all;
 }
 
 /// Bytes between an address and a piece of memory; 0 inside.

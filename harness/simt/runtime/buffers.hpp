@@ -35,7 +35,7 @@ struct LaunchBody {
 /// Whether its bytes point to a buffer, directly or by way of one variable of the caller.
 bool points_to_buffers(const LaunchBody& body);
 
-/// The last argument of `describe_buffers` on this OS thread, and the number of its calls.
+/// The last argument of `describe_buffers`, and the number of its calls.
 const std::vector<NamedBuffer>& named_buffers();
 std::uint64_t named_buffers_generation();
 

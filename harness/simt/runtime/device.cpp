@@ -13,7 +13,7 @@
 namespace gs = gradverify::simt;
 
 std::size_t& gs::dynamic_shared_limit() {
-    thread_local std::size_t limit = shared_default_bytes;
+    static std::size_t limit = shared_default_bytes;
     return limit;
 }
 
@@ -22,7 +22,7 @@ namespace {
 constexpr int shared_opt_in = static_cast<int>(gs::shared_opt_in_bytes);
 
 cudaError_t refuse(cudaError_t error, const char* text) {
-    gs::Errors::of_this_thread().fail(error, text);
+    gs::OfCall<gs::Errors>()->fail(error, text);
     return error;
 }
 
@@ -91,7 +91,7 @@ cudaError_t gradverify_simt_func_set_attribute(const void* function, cudaFuncAtt
     }
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
     if (value < 0 || value > shared_opt_in) {
-        gs::Errors::of_this_thread().fail(
+        gs::OfCall<gs::Errors>()->fail(
             cudaErrorInvalidValue,
             "cudaFuncSetAttribute: dynamic shared memory of 0 to 232448 bytes", true);
         return cudaErrorInvalidValue;

@@ -19,13 +19,8 @@ void note_error(const std::string& text, bool is_cuda_only) {
     if (const auto note = noted_by.load()) note(text.c_str(), is_cuda_only);
 }
 
-std::string take_error() { return Errors::of_this_thread().take(); }
-bool error_is_cuda_only() { return Errors::of_this_thread().is_cuda_only(); }
-
-Errors& Errors::of_this_thread() {
-    thread_local Errors errors;
-    return errors;
-}
+std::string take_error() { return OfCall<Errors>()->take(); }
+bool error_is_cuda_only() { return OfCall<Errors>()->is_cuda_only(); }
 
 std::string Errors::take() {
     last_cuda_error = cudaSuccess;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errors of one OS thread: of the run-time API, of a launch, of a kernel.
+// The errors of a call, by `OfCall`: of the run-time API, of a launch, of a kernel.
 #pragma once
 
 #include <string>
+
+#include "harness/simt/runtime/of_call.hpp"
 
 namespace gradverify::simt {
 
@@ -11,7 +13,6 @@ void note_error(const std::string& text, bool is_cuda_only);
 
 class Errors {
   public:
-    static Errors& of_this_thread();
     /// The first text is kept, or, where a launcher may ask in vain, forgotten once
     /// cudaGetLastError has taken it.
     void fail(int cuda_error, const std::string& text, bool may_be_taken = false);

@@ -23,7 +23,7 @@ namespace gradverify::simt {
 namespace {
 
 cudaError_t refuse(cudaError_t error, const char* call, const char* why) {
-    Errors::of_this_thread().fail(error, std::string(call) + ": " + why);
+    OfCall<Errors>()->fail(error, std::string(call) + ": " + why);
     return error;
 }
 
@@ -44,7 +44,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, bool is_managed) {
     if (bytes != 0 && *pointer == nullptr) {
         return refuse(cudaErrorMemoryAllocation, "cudaMalloc", "out of memory");
     }
-    Streams::of_this_thread().touch(*pointer, bytes, Touch::allocates);
+    OfCall<Streams>()->touch(*pointer, bytes, Touch::allocates);
     return cudaSuccess;
 }
 cudaError_t free_memory(void* pointer) {
@@ -80,27 +80,27 @@ bool is_pageable_target(const void* to, cudaMemcpyKind kind) {
 
 /// Part of the work that was last enqueued.
 cudaError_t copy_on_stream(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-    Streams& streams = Streams::of_this_thread();
-    if (!is_pageable_source(from, kind)) streams.touch(from, bytes, Touch::reads);
-    streams.touch(to, bytes, Touch::writes);
+    const OfCall<Streams> streams;
+    if (!is_pageable_source(from, kind)) streams->touch(from, bytes, Touch::reads);
+    streams->touch(to, bytes, Touch::writes);
     return copy(to, from, bytes, kind);
 }
 /// The host waits for every copy to or from it that is not asynchronous.
 void end_copy(cudaMemcpyKind kind) {
-    Streams::of_this_thread().end_work();
-    if (kind != cudaMemcpyDeviceToDevice) Streams::of_this_thread().wait_for(nullptr);
+    OfCall<Streams>()->end_work();
+    if (kind != cudaMemcpyDeviceToDevice) OfCall<Streams>()->wait_for(nullptr);
 }
 cudaError_t set(const char* call, void* to, int value, std::size_t bytes, cudaStream_t stream) {
-    Streams& streams = Streams::of_this_thread();
-    streams.enqueue(stream, {.call = call, .is_on_buffers = meets_buffer(to, bytes)});
-    streams.touch(to, bytes, Touch::writes);
+    const OfCall<Streams> streams;
+    streams->enqueue(stream, {.call = call, .is_on_buffers = meets_buffer(to, bytes)});
+    streams->touch(to, bytes, Touch::writes);
     if (bytes != 0 && to == nullptr) {
-        streams.end_work();
+        streams->end_work();
         return refuse(cudaErrorInvalidValue, "cudaMemset", "a null pointer");
     }
     const cudaError_t error = check_target(call, to, bytes);
     if (error == cudaSuccess && bytes != 0) std::memset(to, value, bytes);
-    streams.end_work();
+    streams->end_work();
     return error;
 }
 
@@ -128,21 +128,21 @@ using namespace gradverify::simt;
 const char* cudaGetErrorString(cudaError_t error) { return text_of(error).text; }
 const char* cudaGetErrorName(cudaError_t error) { return text_of(error).name; }
 cudaError_t cudaGetLastError() {
-    return static_cast<cudaError_t>(Errors::of_this_thread().take_last_cuda_error());
+    return static_cast<cudaError_t>(OfCall<Errors>()->take_last_cuda_error());
 }
 cudaError_t cudaPeekAtLastError() {
-    return static_cast<cudaError_t>(Errors::of_this_thread().last_cuda_error);
+    return static_cast<cudaError_t>(OfCall<Errors>()->last_cuda_error);
 }
 cudaError_t cudaDeviceSynchronize() {
-    Streams::of_this_thread().wait_for_device();
+    OfCall<Streams>()->wait_for_device();
     return cudaPeekAtLastError();
 }
 cudaError_t cudaDeviceReset() {
-    Streams::of_this_thread().wait_for_device();
+    OfCall<Streams>()->wait_for_device();
     return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    Streams::of_this_thread().wait_for(stream);
+    OfCall<Streams>()->wait_for(stream);
     return cudaPeekAtLastError();
 }
 
@@ -154,7 +154,7 @@ cudaError_t gradverify_simt_malloc_managed(void** pointer, std::size_t bytes) {
 }
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
     const cudaError_t error = cudaMalloc(pointer, bytes);
-    if (error == cudaSuccess) Streams::of_this_thread().allocate(stream, *pointer, bytes);
+    if (error == cudaSuccess) OfCall<Streams>()->allocate(stream, *pointer, bytes);
     return error;
 }
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned) {
@@ -168,7 +168,7 @@ cudaError_t cudaMallocHost(void** pointer, std::size_t bytes, unsigned) {
 }
 // It waits for the device, as in CUDA's runtime.
 cudaError_t cudaFree(void* pointer) {
-    Streams::of_this_thread().wait_for_device();
+    OfCall<Streams>()->wait_for_device();
     return free_memory(pointer);
 }
 cudaError_t cudaFreeHost(void* pointer) {
@@ -182,19 +182,19 @@ cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
 }
 cudaError_t cudaHostUnregister(void* pointer) {
     unpin(pointer);
-    Streams::of_this_thread().forget_unpinned();
+    OfCall<Streams>()->forget_unpinned();
     return cudaSuccess;
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-    Streams& streams = Streams::of_this_thread();
-    streams.enqueue(stream, {.call = "cudaFreeAsync"});
-    streams.touch(pointer, find_allocation(number(pointer), number(pointer) + 1).bytes,
-                  Touch::frees);
-    streams.end_work();
+    const OfCall<Streams> streams;
+    streams->enqueue(stream, {.call = "cudaFreeAsync"});
+    streams->touch(pointer, find_allocation(number(pointer), number(pointer) + 1).bytes,
+                   Touch::frees);
+    streams->end_work();
     return free_memory(pointer);
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
-    Streams::of_this_thread().run_host_function(function, data);
+    OfCall<Streams>()->run_host_function(function, data);
     return cudaSuccess;
 }
 
@@ -204,10 +204,10 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
         return refuse(cudaErrorInvalidPitchValue, "cudaMemcpy2D", "a row exceeds its pitch");
     }
     const std::size_t rows = height == 0 ? 0 : height - 1;
-    Streams::of_this_thread().enqueue(
-        nullptr, {.call = "cudaMemcpy2D",
-                  .is_on_buffers = meets_buffer(to, rows * to_pitch + width) ||
-                                   meets_buffer(from, rows * from_pitch + width)});
+    const OfCall<Streams> streams;
+    streams->enqueue(nullptr, {.call = "cudaMemcpy2D",
+                               .is_on_buffers = meets_buffer(to, rows * to_pitch + width) ||
+                                                meets_buffer(from, rows * from_pitch + width)});
     const cudaError_t error = unit::for_rows(height, [&](std::size_t row) {
         return copy_on_stream(static_cast<char*>(to) + row * to_pitch,
                               static_cast<const char*>(from) + row * from_pitch, width, kind);
@@ -216,19 +216,20 @@ cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::
     return error;
 }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-    Streams::of_this_thread().enqueue(nullptr, copy_name("cudaMemcpy", to, from, bytes));
+    const OfCall<Streams> streams;
+    streams->enqueue(nullptr, copy_name("cudaMemcpy", to, from, bytes));
     const cudaError_t error = copy_on_stream(to, from, bytes, kind);
     end_copy(kind);
     return error;
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-    Streams& streams = Streams::of_this_thread();
-    streams.enqueue(stream, copy_name("cudaMemcpyAsync", to, from, bytes));
+    const OfCall<Streams> streams;
+    streams->enqueue(stream, copy_name("cudaMemcpyAsync", to, from, bytes));
     const cudaError_t error = copy_on_stream(to, from, bytes, kind);
-    if (error == cudaSuccess && bytes != 0) streams.copy_beside_host(to, from, bytes);
-    streams.end_work();
-    if (is_pageable_target(to, kind)) streams.wait_for(stream);
+    if (error == cudaSuccess && bytes != 0) streams->copy_beside_host(to, from, bytes);
+    streams->end_work();
+    if (is_pageable_target(to, kind)) streams->wait_for(stream);
     return error;
 }
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
@@ -239,16 +240,16 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-    *stream = Streams::of_this_thread().create((flags & cudaStreamNonBlocking) == 0);
+    *stream = OfCall<Streams>()->create((flags & cudaStreamNonBlocking) == 0);
     return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-    if (Streams::of_this_thread().destroy(stream)) return cudaSuccess;
+    if (OfCall<Streams>()->destroy(stream)) return cudaSuccess;
     return refuse(cudaErrorInvalidResourceHandle, "cudaStreamDestroy",
                   "not a stream that cudaStreamCreate gave");
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-    Streams::of_this_thread().make_wait(stream, event->done);
+    OfCall<Streams>()->make_wait(stream, event->done);
     return cudaSuccess;
 }
 
@@ -258,7 +259,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     event->time = std::chrono::steady_clock::now();
-    event->done = Streams::of_this_thread().record(stream);
+    event->done = OfCall<Streams>()->record(stream);
     return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
@@ -266,7 +267,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
     return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    Streams::of_this_thread().wait_for(event->done);
+    OfCall<Streams>()->wait_for(event->done);
     return cudaPeekAtLastError();
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
@@ -283,10 +284,10 @@ void gradverify_simt_end_device_work() { end_device_work(); }
 }  // extern "C"
 }  // namespace unit
 
-CUstream_st* make_stream() { return Streams::of_this_thread().create(false); }
-void begin_call(CUstream_st* given) { Streams::of_this_thread().begin_call(given); }
+CUstream_st* make_stream() { return OfCall<Streams>()->create(false); }
+void begin_call(CUstream_st* given) { OfCall<Streams>()->begin_call(given); }
 std::string why_unordered(bool given_alone) {
-    return Streams::of_this_thread().why_unordered(given_alone);
+    return OfCall<Streams>()->why_unordered(given_alone);
 }
 
 }  // namespace gradverify::simt

@@ -36,17 +36,7 @@ void StreamClock::join(const StreamClock& other) {
         done_[i] = std::max(done_[i], other.done_[i]);
 }
 
-Streams& Streams::of_this_thread() {
-    thread_local Streams streams;
-    return streams;
-}
-
 Streams::Streams() { add(nullptr, true); }
-
-Streams::~Streams() {
-    for (const Stream& stream : streams_)
-        if (is_made(stream.handle) && stream.owned) delete stream.handle;
-}
 
 std::size_t Streams::add(cudaStream_t handle, bool blocking) {
     // The work of a destroyed stream matters until the next call begins.
@@ -65,7 +55,6 @@ std::size_t Streams::number_of(cudaStream_t stream) {
     if (stream == nullptr || stream == cudaStreamLegacy) return default_stream;
     for (std::size_t i = 1; i < streams_.size(); ++i)
         if (streams_[i].handle == stream && !streams_[i].destroyed) return i;
-    // cudaStreamPerThread, or a stream that another OS thread made.
     return add(stream, stream == cudaStreamPerThread || stream->blocking);
 }
 

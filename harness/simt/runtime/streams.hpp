@@ -11,6 +11,7 @@
 #include "gradverify_simt/runtime_types.hpp"
 #include "gradverify_simt/state.hpp"
 #include "harness/simt/runtime/host_copies.hpp"
+#include "harness/simt/runtime/of_call.hpp"
 #include "harness/simt/simt.hpp"
 
 namespace gradverify::simt {
@@ -60,12 +61,10 @@ struct LoggedTouch {
     Touch how;
 };
 
-/// The streams of one OS thread.
+/// The streams of the process, by `OfCall`.
 class Streams {
   public:
-    static Streams& of_this_thread();
     Streams();
-    ~Streams();
     Streams(const Streams&) = delete;
     Streams& operator=(const Streams&) = delete;
 

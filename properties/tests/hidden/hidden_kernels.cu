@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels whose mistake hides: in memory that looks like numbers, in an input that is put back, in
-// what a launcher keeps, and in device memory that its host code reaches here. Each is made for
-// three operators, with a right twin. Also right ones that begin as many threads for any problem.
+// what a launcher keeps, in device memory that its host code reaches here, and in launches from
+// another thread. Each is made for three operators, with a right twin. Also right ones that begin as
+// many threads for any problem.
 #include <cstring>
+#include <future>
 #include <map>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "properties/tests/launches.cuh"
@@ -257,10 +260,48 @@ void strides_over_grid(const Of<which>& call) {
 constexpr LaunchCost of_many_threads{
     .threads = [](const Problem&) -> std::int64_t { return many_threads; }};
 
+// ---- launches from another thread
+
+enum class Turning { right, without_barrier, beyond_end, with_wrong_sign };
+
+/// The elements of a block by way of shared memory, in reverse.
+template <Which which, Turning turning>
+__global__ void turn_in_blocks(const float* x, float* y, Way way) {
+    __shared__ float held[64];
+    const int first = blockIdx.x * 64, count = min(64, way.n - first), t = threadIdx.x;
+    if (t < count) held[t] = x[place<which>(first + t, way)];
+    if (turning != Turning::without_barrier) __syncthreads();
+    const int back = count - 1 - t;
+    const int to = first + back + (turning == Turning::beyond_end && t == 0 ? 1 << 10 : 0);
+    if (t < count)
+        y[to] =
+            (turning == Turning::with_wrong_sign ? -1.0f : 1.0f) * value<which>(held[back], way);
+}
+/// From a thread that the launcher joins, or from two at once.
+template <Which which, Turning turning, bool is_async>
+void launches_elsewhere(const Of<which>& call) {
+    const auto launch = [&call] {
+        launch_blocks(call.launch, turn_in_blocks<which, turning>, blocks_of(call.way().n, 64), 64,
+                      call.tensor("x"), call.tensor("y"), call.way());
+    };
+    if (!is_async) return std::thread(launch).join();
+    const auto other = std::async(std::launch::async, launch);
+    std::async(std::launch::async, launch).get();
+    other.wait();
+}
+
 }  // namespace
 
 #define HIDDEN(WHICH, VARIANT, ...) GRADVERIFY_KERNEL(Of<Which::WHICH>, VARIANT, (__VA_ARGS__))
+#define ELSEWHERE(WHICH, VARIANT, TURNING)                             \
+    HIDDEN(WHICH, VARIANT "_from_thread",                              \
+           launches_elsewhere<Which::WHICH, Turning::TURNING, false>); \
+    HIDDEN(WHICH, VARIANT "_from_async", launches_elsewhere<Which::WHICH, Turning::TURNING, true>)
 #define HIDDEN_ALL(WHICH)                                                                          \
+    ELSEWHERE(WHICH, "turns", right);                                                              \
+    ELSEWHERE(WHICH, "bug_turns_early", without_barrier);                                          \
+    ELSEWHERE(WHICH, "bug_turns_beyond", beyond_end);                                              \
+    ELSEWHERE(WHICH, "bug_turns_sign", with_wrong_sign);                                           \
     HIDDEN(WHICH, "bug_plausible_output", adds_to_output<Which::WHICH>);                           \
     HIDDEN(WHICH, "bug_plausible_workspace", adds_workspace<Which::WHICH, no_word>)                \
         .workspace(a_word_for_each);                                                               \
