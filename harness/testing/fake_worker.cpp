@@ -135,6 +135,8 @@ std::optional<Outcome> leave(const std::string& word) {
     // Somebody else kills it, the first time alone.
     if (word == "be_killed" && cases_before > 0) raise(SIGKILL);
     if (word == "die_if_damaged" && damaged) die_of(SIGABRT);
+    if (word == "hang_if_tainted" && is_tainted) return hang();
+    if (word == "die_if_tainted" && is_tainted) die_of(SIGABRT);
     if (word == "die_in_company" && cases_before > 0) die_of(SIGABRT);
     if (word == "speak_and_abort") {
         std::fprintf(stderr, "free(): invalid\n  pointer\n");

@@ -95,6 +95,9 @@ Outcome WorkerPool::judge(const WorkerHistory& history, const Task& task, const 
         return crew_.distrusted().contains(partner);
     });
     if (known || end.by_others() || find_culprit(history, search_time)) return again.outcome;
+    const Patience patience = too_much ? Patience::trial : Patience::full;
+    if (auto outcome = explained(history, task.work, charged(end, task.work), patience))
+        return *outcome;
     return unexplained(history, task.work, end);
 }
 
@@ -103,19 +106,47 @@ Outcome WorkerPool::judge(const WorkerHistory& before, const Task& task,
     using Clock = std::chrono::steady_clock;
     const auto until = Clock::now() + short_search_time;
     const Kernel* const kernel = task.work.kernel;
+    const auto others = std::ranges::count_if(
+        before.in_order(), [&](const Task& other) { return other.work.kernel != kernel; });
+    if (others == 0) return failed;
+    if (const auto outcome = explained(before, task.work, failed, Patience::full)) return *outcome;
+    int chance = 1;
+    for (; chance < most_chances && Clock::now() < until; ++chance)
+        if (run_behind({}, task.work, Patience::full).verdict == Verdict::failed) {
+            fail_alone_.insert(kernel);
+            return failed;
+        }
+    return Outcome::errored(fmt::format(
+        "failed once, and not again: not alone in {} runs, nor behind the cases of its own kernel, "
+        "nor behind any of {} of other kernels; it said: {}",
+        chance, others, failed.message));
+} catch (const Interrupted&) {
+    return failed;  // as it was answered
+}
+
+Outcome WorkerPool::run_behind(std::vector<Work> before, const Work& work, Patience patience) {
+    before.push_back(work);
+    const LoneResult again = alone(before, patience);
+    return again.death ? Outcome::failed(again.death->cause()) : again.outcome;
+}
+
+std::optional<Outcome> WorkerPool::explained(const WorkerHistory& before, const Work& work,
+                                             const Outcome& failed, Patience patience) {
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + short_search_time;
+    const Kernel* const kernel = work.kernel;
+    if (fail_alone_.contains(kernel)) return failed;
     std::vector<Work> own;
     std::vector<Task> others;
     for (const Task& suspect : before.suspects())
         if (suspect.work.kernel != kernel) others.push_back(suspect);
     for (const Task& answered : before.in_order())
-        if (answered.work.kernel == kernel) own.push_back(answered.work);
-    if (others.empty() || fail_alone_.contains(kernel)) return failed;
+        if (kernel && answered.work.kernel == kernel) own.push_back(answered.work);
     Outcome alone_it;
     const auto fails = [&](std::vector<Work> works) {
-        works.push_back(task.work);
-        const LoneResult again = alone(works, Patience::full);
-        if (again.death || again.outcome.verdict == Verdict::failed) return true;
-        alone_it = again.outcome;
+        Outcome again = run_behind(std::move(works), work, patience);
+        if (again.verdict == Verdict::failed) return true;
+        alone_it = std::move(again);
         return false;
     };
     const auto is_its_own = [&] {
@@ -139,7 +170,7 @@ Outcome WorkerPool::judge(const WorkerHistory& before, const Task& task,
         Outcome culprit = Outcome::failed(
             fmt::format("what it leaves in its process makes {} fail there, which does not alone "
                         "nor behind another kernel: {}",
-                        kernel ? kernel->name : task.work.property, failed.message));
+                        kernel ? kernel->name : work.property, failed.message));
         culprit.discovery = Discovery::damaged;
         if (suspect.ticket >= 0)
             answers_.push_back({.ticket = suspect.ticket,
@@ -148,15 +179,7 @@ Outcome WorkerPool::judge(const WorkerHistory& before, const Task& task,
                                 .late = true});
         return alone_it;
     }
-    int chance = 1;
-    for (; chance < most_chances && Clock::now() < until; ++chance)
-        if (fails({})) return is_its_own();
-    return Outcome::errored(fmt::format(
-        "failed once, and not again: not alone in {} runs, nor behind the cases of its own kernel, "
-        "nor behind any of {} of other kernels; it said: {}",
-        chance, others.size(), failed.message));
-} catch (const Interrupted&) {
-    return failed;  // as it was answered
+    return std::nullopt;
 }
 
 Outcome WorkerPool::blame(const Task& task, WorkerEnd end) {

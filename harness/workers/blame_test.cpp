@@ -22,7 +22,9 @@ struct Told {
 
 /// The outcomes of these kernels' cases in one worker, and late ones by the ticket behind 100.
 std::map<std::int64_t, Outcome> in_one_worker(const std::vector<Told>& cases) {
-    WorkerPool pool(options());
+    WorkerPoolOptions impatient = options();
+    impatient.time.floor_seconds = 0.2;
+    WorkerPool pool(impatient);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         Work work = told(cases[i].word);
         work.kernel = cases[i].kernel;
@@ -149,6 +151,29 @@ TEST_CASE("a kernel that another's leftovers make fail has not failed: the other
               (ticket == 101 ? "failed: what it leaves in its process makes toy.forward/right fail "
                                "there, which does not alone nor behind another kernel: taint"
                              : "passed: "));
+}
+
+TEST_CASE("a kernel that dies or hangs of another's leftovers has not failed: the other has") {
+    const Kernel harmful{.name = "toy.forward/harmful"}, innocent{.name = "toy.forward/innocent"},
+        right{.name = "toy.forward/right"};
+    for (const char* end : {"die_if_tainted", "hang_if_tainted"}) {
+        const auto outcomes = in_one_worker({{&innocent, "pass"},
+                                             {&right, end},
+                                             {&harmful, "taint"},
+                                             {&right, end},
+                                             {&innocent, "pass"}});
+        CHECK(outcomes.size() == 6);
+        for (const auto& [ticket, outcome] : outcomes) {
+            CAPTURE(outcome.message);
+            CHECK(outcome.verdict == (ticket == 102 ? Verdict::failed : Verdict::passed));
+            if (ticket == 102)
+                CHECK(contains(outcome.message, "makes toy.forward/right fail there, which does "));
+        }
+    }
+    // It does so behind a case of its own.
+    const auto own = in_one_worker(
+        {{&innocent, "pass"}, {&right, "taint"}, {&right, "die_if_tainted"}, {&innocent, "pass"}});
+    CHECK(said(own.at(2)) == "failed: the kernel's process called abort()");
 }
 
 TEST_CASE("of two kernels nobody can tell which is wrong, with a third one it is told") {

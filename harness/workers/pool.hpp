@@ -6,8 +6,9 @@
 //     answer is taken back;
 //   - a kernel that the case only borrowed is blamed on its own rows: the case is run without it.
 //
-// A failure behind other kernels' cases is judged likewise: by the case alone, by the cases of its
-// own kernel before it, then by each other kernel's.
+// A failure behind other kernels' cases is judged likewise, and so is a death that none of these
+// explains: by the case alone, by the cases of its own kernel before it, then by each other
+// kernel's.
 #pragma once
 
 #include <algorithm>
@@ -98,6 +99,12 @@ class WorkerPool {
     Outcome judge(const WorkerHistory& history, const Task& task, const WorkerEnd& end);
     /// The outcome of a case that failed in a process that had answered these.
     Outcome judge(const WorkerHistory& before, const Task& task, const Outcome& failed);
+    /// The same, also of one that died or hung; nothing where it comes to that neither alone, nor
+    /// behind cases of its own kernel, nor behind one of another's.
+    std::optional<Outcome> explained(const WorkerHistory& before, const Work& work,
+                                     const Outcome& failed, Patience patience);
+    /// Its outcome in a fresh process that runs these before; a death of any is a failure.
+    Outcome run_behind(std::vector<Work> before, const Work& work, Patience patience);
     /// The outcome of a case that alone has killed its worker.
     Outcome blame(const Task& task, WorkerEnd end);
     /// The outcome of a case that has killed its worker by itself.
