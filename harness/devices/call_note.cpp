@@ -55,6 +55,11 @@ void note_found(const char* text, bool is_not_served) {
     std::strncpy(found.data(), text, found.size() - 1);
 }
 
+void note_faults() {
+    simt::note_errors(note_found);
+    simt::turn_faults_into_errors([] { return note->in_launcher.load(); });
+}
+
 void note_overflow(const char* text) {
     auto& overflows = worker_note().overflows;
     const std::size_t used = std::strlen(overflows.data());

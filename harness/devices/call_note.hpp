@@ -46,6 +46,9 @@ void note_partner(std::string_view kernel);
 /// empty text takes it back.
 void note_found(const char* text, bool is_not_served);
 
+/// From now on faults are noted so: a kernel's on the CPU device, and a launcher's on any.
+void note_faults();
+
 /// An integer overflowed on the CPU device.
 void note_overflow(const char* text);
 

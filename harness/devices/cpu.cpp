@@ -74,9 +74,8 @@ Ceilings measure_cpu_ceilings() {
 class CpuDevice final : public Device {
   public:
     CpuDevice() {
-        simt::turn_faults_into_errors();
+        note_faults();
         simt::count_blocks_in(&worker_note().blocks);
-        simt::note_errors(note_found);
         simt::note_overflows(note_overflow);
     }
 

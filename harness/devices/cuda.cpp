@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "harness/base/cuda_check.hpp"
+#include "harness/devices/call_note.hpp"
 #include "harness/devices/cuda_apart_memory.hpp"
 #include "harness/devices/cuda_driver.hpp"
 #include "harness/devices/cuda_timer.hpp"
@@ -28,6 +29,7 @@ namespace {
 
 class CudaDevice final : public Device {
   public:
+    CudaDevice() { note_faults(); }
     ~CudaDevice() override {
         // The process ends, so errors of a lost device don't matter.
         for (const Block& region : regions_) cudaFree(region.data);

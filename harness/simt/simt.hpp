@@ -122,7 +122,9 @@ std::string end_launcher();
 /// From now on SIGSEGV, SIGBUS, SIGFPE and SIGILL of a kernel end its launch with an error that
 /// names the access, the buffer's element, the thread and the source line. Other signals of the
 /// process go to the former handlers. A debugger or test that asks for signals later comes first.
-void turn_faults_into_errors();
+/// Where they come from host code while `runs_launcher` says so, `note_errors` is told the same
+/// before the process ends of them.
+void turn_faults_into_errors(bool (*runs_launcher)() = nullptr);
 
 /// A non-blocking stream, as long as the process lives. Work on a stream is done at once.
 CUstream_st* make_stream();

@@ -93,6 +93,7 @@ std::string WorkerEnd::cause() const {
     } else {
         const char* name = sigabbrev_np(signal);
         text += "was killed by SIG" + (name ? std::string(name) : fmt::to_string(signal));
+        if (!found.empty()) return text;  // the cause is told
         if (signal == SIGSEGV) text += " (a wild pointer, or recursion without end)";
         if (signal == SIGFPE) text += " (an integer division by zero, or one that overflows)";
     }

@@ -303,7 +303,7 @@ TEST_CASE("what the device found comes before how the launcher ended the process
                                               ? "thread (0, 0, 0) writes out of bounds: unmapped"
                                               : "write at address "));
         CHECK(overrun.message.find("gradverify_simt") == std::string::npos);
-        CHECK(overrun.message.find("kernels.cu:202: launch of store<<<1, 1>>>; "
+        CHECK(overrun.message.find("kernels.cu:203: launch of store<<<1, 1>>>; "
                                    "then the kernel's process called exit(1)") !=
               std::string::npos);
         const Outcome overflow = run("exits_after_overflow", property);
@@ -315,7 +315,7 @@ TEST_CASE("what the device found comes before how the launcher ended the process
         if (property == std::string("free_of_races")) {
             CHECK(overflow.message.find("; int overflow at ") != std::string::npos);
             CHECK(overflow.message.ends_with(
-                "properties/tests/misbehaving/misbehaving_kernels.cu:207: 46341 * 46341 on the "
+                "properties/tests/misbehaving/misbehaving_kernels.cu:208: 46341 * 46341 on the "
                 "host"));
         }
         // That it can't be run here is no fault of the kernel.
@@ -323,6 +323,36 @@ TEST_CASE("what the device found comes before how the launcher ended the process
         CHECK(unserved.verdict == Verdict::skipped);
         CAPTURE(unserved.message);
         CHECK(unserved.message.find("inline PTX runs on cuda only") != std::string::npos);
+    }
+}
+
+TEST_CASE("a fault of a launcher's host code says what it touched, and the line") {
+    const struct {
+        const char *variant, *told;
+    } faults[] = {
+        {"segfaults",
+         "misbehaving_kernels.cu:46: the launcher's host code: write through a null pointer"},
+        {"reads_null_in_helper",
+         "misbehaving_kernels.cu:239: the launcher's host code: read through a null "},
+        {"writes_wild",
+         "misbehaving_kernels.cu:243: the launcher's host code: write at address 0x7123456789a0"},
+        {"copies_from_null",
+         "misbehaving_kernels.cu:246: the launcher's host code: read through a null pointer, "},
+        {"reads_past_output",
+         "misbehaving_kernels.cu:250: the launcher's host code: read past the end of db: "},
+        {"recurses_on_host", ": the launcher's host code: its stack overflowed"}};
+    WorkerPool pool(workers());
+    for (const auto& [variant, told] : faults) {
+        const auto run = [&](const char* problem) {
+            return pool.run(Case::parse(std::string("v1:conv.grad_bias/") + variant +
+                                            ":repeatable:cpu:" + problem + ":seed=1",
+                                        Registry::instance()));
+        };
+        CHECK(run("k=2,in=1x1").verdict == Verdict::passed);
+        const Outcome outcome = run("k=3,in=1x1");
+        CHECK(outcome.verdict == Verdict::failed);
+        CAPTURE(outcome.message);
+        CHECK((sanitized || outcome.message.find(told) != std::string::npos));
     }
 }
 

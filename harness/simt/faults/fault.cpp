@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The signal handler allocates nothing and takes no lock: it notes where the kernel was, and leaves
-// for the executor, which makes the text on its own stack.
+// Of a kernel's fault the signal handler allocates nothing and takes no lock: it notes where the
+// kernel was, and leaves for the executor, which makes the text on its own stack. A launcher's ends
+// the process, so there the handler makes the text itself, as long as it may.
 #include "harness/simt/execute/fault.hpp"
 
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 #include <unwind.h>
 
+#include <atomic>
 #include <cstring>
 #include <utility>
 
 #include "harness/simt/execute/executor.hpp"
 #include "harness/simt/races/findings.hpp"
 #include "harness/simt/runtime/buffers.hpp"
+#include "harness/simt/runtime/errors.hpp"
 #include "harness/simt/runtime/host_access.hpp"
 #include "harness/simt/runtime/host_memory.hpp"
 #include "harness/simt/runtime/mapping.hpp"
@@ -20,7 +25,8 @@
 namespace gradverify::simt {
 namespace {
 
-constexpr std::size_t signal_stack_bytes = std::size_t{64} * 1024;
+constexpr std::size_t signal_stack_bytes = std::size_t{256} * 1024;  // mapped as it is used
+constinit std::atomic<bool (*)()> runs_launcher = nullptr;
 /// The host's first use of device memory in the launcher that runs.
 struct HostUse {
     Fault fault;
@@ -105,6 +111,42 @@ void act_as_before(int signal, const siginfo_t& info) {
     if (info.si_code <= 0) raise(signal);  // sent by someone: nothing would run again
 }
 
+bool is_in_launcher() {
+    const auto ask = runs_launcher.load();
+    return ask != nullptr && ask();
+}
+
+/// Where the fault is within the heap, to make a text may have no end.
+void end_in_a_second(int signal) {
+    sigevent event{};
+    event.sigev_notify = SIGEV_SIGNAL;
+    event.sigev_signo = signal;
+    int timer = 0;  // the kernel's, as the C library's allocates
+    const itimerspec second{.it_interval = {}, .it_value = {.tv_sec = 1, .tv_nsec = 0}};
+    syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer);
+    syscall(SYS_timer_settime, timer, 0, &second, nullptr);
+}
+
+bool is_of_stack(const void* address, const ucontext_t& context) {
+#if defined(__x86_64__)
+    const auto top = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RSP]);
+#else
+    const std::uintptr_t top = context.uc_mcontext.sp;
+#endif
+    constexpr std::uintptr_t largest_frame = std::uintptr_t{1} << 16;
+    return number(address) + largest_frame - top < 2 * largest_frame;
+}
+
+void note_launchers_fault(int signal, const siginfo_t& info, const ucontext_t& context) {
+    end_in_a_second(signal);
+    const Fault fault = fault_of(signal, info, context);
+    const std::string source = fault.source();
+    note_error((source.empty() ? "" : source + ": ") + "the launcher's host code: " +
+                   (signal == SIGSEGV && is_of_stack(info.si_addr, context) ? "its stack overflowed"
+                                                                            : fault.what("")),
+               false);
+}
+
 void handle(int signal, siginfo_t* info, void* context) {
     static thread_local bool is_handling = false;
     if (info->si_code > 0 && !is_handling && is_closed(number(info->si_addr))) {
@@ -117,6 +159,10 @@ void handle(int signal, siginfo_t* info, void* context) {
     }
     Executor* executor = executor_of_thread;
     const bool is_of_kernel = info->si_code > 0 && executor != nullptr && unit::state.in_kernel;
+    if (!is_of_kernel && !is_handling && info->si_code > 0 && is_in_launcher()) {
+        is_handling = true;
+        note_launchers_fault(signal, *info, *static_cast<const ucontext_t*>(context));
+    }
     if (!is_of_kernel || is_handling) return act_as_before(signal, *info);
     is_handling = true;  // a second fault, as on a broken stack, ends the process
     const Fault fault = fault_of(signal, *info, *static_cast<const ucontext_t*>(context));
@@ -178,7 +224,9 @@ std::string Fault::source() const {
     return "";
 }
 
-void turn_faults_into_errors() {
+void turn_faults_into_errors(bool (*ask)()) {
+    if (ask != nullptr) runs_launcher = ask;
+    [[maybe_unused]] thread_local const SignalStack stack;
     [[maybe_unused]] static const bool once = [] {
         struct sigaction action{};
         action.sa_sigaction = &handle;
@@ -190,7 +238,7 @@ void turn_faults_into_errors() {
     }();
 }
 
-SignalStack::SignalStack() : memory_(std::make_unique<char[]>(signal_stack_bytes)) {
+SignalStack::SignalStack() : memory_(std::make_unique_for_overwrite<char[]>(signal_stack_bytes)) {
     stack_t own{};
     own.ss_sp = memory_.get();
     own.ss_size = signal_stack_bytes;

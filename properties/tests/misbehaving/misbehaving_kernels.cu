@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <stdexcept>
 #include <thread>
@@ -232,6 +233,23 @@ void die_at_20th_call(const GradBias&) {
     if (++calls == 20) std::abort();
 }
 
+// ---- faults of host code, whose lines are told
+
+/// A helper of the launcher.
+[[gnu::noinline]] int first_of(const int* values) { return values[0]; }
+void read_null_in_helper(const GradBias& call) {
+    if (first_of(nowhere) == 7) sum(call);
+}
+void write_wild(const GradBias&) { *reinterpret_cast<volatile int*>(0x7123456789a0) = 1; }
+void copy_from_null(const GradBias& call) {
+    std::vector<char> copy(static_cast<std::size_t>(call.problem.k));
+    std::memcpy(copy.data(), nowhere + 2, copy.size());
+    if (copy[0] == 7) sum(call);
+}
+void read_past_output(const GradBias& call) {
+    std::thread([&call] { (void)*static_cast<volatile float*>(call.db.as<float>() + 70); }).join();
+}
+
 }  // namespace
 
 #define MISBEHAVING(VARIANT, MISCHIEF) \
@@ -241,6 +259,7 @@ MISBEHAVING("aborts", abort_it);
 MISBEHAVING("aborts_later", abort_later);
 MISBEHAVING("allocates_on_device", allocate_on_device);
 MISBEHAVING("allocates_without_end", allocate_without_end);
+MISBEHAVING("copies_from_null", copy_from_null);
 MISBEHAVING("dallies", dally);
 MISBEHAVING("damages_heap", damage_heap);
 MISBEHAVING("dies_at_its_20th_call", die_at_20th_call);
@@ -258,6 +277,8 @@ MISBEHAVING("leaves_process", leave_process);
 MISBEHAVING("leaves_thread", leave_thread);
 MISBEHAVING("leaves_trap", leave_trap);
 MISBEHAVING("lowers_limit", lower_limit);
+MISBEHAVING("reads_null_in_helper", read_null_in_helper);
+MISBEHAVING("reads_past_output", read_past_output);
 MISBEHAVING("recurses_in_kernel", recurse_in_kernel);
 MISBEHAVING("recurses_on_host", recurse_on_host);
 MISBEHAVING("refuses", refuse_it);
@@ -269,6 +290,7 @@ MISBEHAVING("spins_in_kernel", spin_in_kernel);
 MISBEHAVING("spins_on_host", spin_on_host);
 MISBEHAVING("throws", throw_it);
 MISBEHAVING("throws_number", throw_number);
+MISBEHAVING("writes_wild", write_wild);
 MISBEHAVING("writes_guard", write_guard);
 MISBEHAVING("writes_input", write_input);
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "always_refuses", refuse_forward).may_refuse();
