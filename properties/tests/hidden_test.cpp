@@ -178,4 +178,21 @@ TEST_CASE("a launch from a thread that the launcher joins is checked as any othe
         }
 }
 
+TEST_CASE("a word that ends in a tensor may be updated by atomicCAS, which keeps the rest") {
+    for (const std::string& op : operators) {
+        for (const char* right : {"adds_by_words", "reads_halves"}) {
+            check_right(op + right);
+            check_all_agree(op + right, "free_of_races", 40);
+        }
+        for (const char* wrong : {"bug_stores_words", "bug_reads_pairs"}) {
+            const Outcome outcome = run(op + wrong, "free_of_races", "n=1:dense=2");
+            CHECK(outcome.verdict == Verdict::failed);
+            CHECK_MESSAGE(outcome.message.find("s out of bounds: ") != std::string::npos,
+                          outcome.message);
+        }
+        CHECK(run(op + "bug_clears_words", "stays_in_bounds", "n=1:dense=2").verdict ==
+              Verdict::failed);
+    }
+}
+
 }  // namespace gradverify

@@ -122,11 +122,12 @@ class Detector final : public Watcher {
         Cell* cell;
         std::uint32_t old_value;
     };
-    /// A race of a plain read with an atomic update, reported at the launch's end unless the read
-    /// was a guess for an atomicCAS, which checks it.
+    /// A race of a plain read with an atomic update, or a read of a word that ends in a tensor,
+    /// reported at the launch's end unless the read was a guess for an atomicCAS, which checks it.
     struct DeferredRace {
         std::string here, there, text;
         std::uint64_t reader_pc;
+        FindingKind kind = FindingKind::race;
     };
     struct CellAccess {
         ShadowPage& page;
@@ -265,9 +266,11 @@ class Detector final : public Watcher {
                           const std::string& there) const;
     std::string works_text(const Conflict& conflict) const;
     void defer_race(const Conflict& conflict);
+    void defer_read(const Request& request, std::uintptr_t at);
     void report_deferred_races();
     /// Notes the cell's reads by the thread that now accesses it atomically.
     void note_guesses(const Cell& cell, const Access& atomic);
+    std::string access_text(const Request& request, const std::string& what) const;
     void report_access(FindingKind kind, const Request& request, const std::string& what);
     void report_out_of_bounds(MemoryKind kind, const Request& request, std::uintptr_t at);
     void report_unwritten(const Request& request, std::uintptr_t at);

@@ -60,10 +60,19 @@ void Detector::defer_race(const Conflict& conflict) {
         {here, there, race_text(conflict, here, there), conflict.now_writes ? earlier : now});
 }
 
+void Detector::defer_read(const Request& request, std::uintptr_t at) {
+    const std::uint64_t pc = number(request.pc) & 0xffffffffffffu;
+    if (!deferred_pcs_.insert({pc, 0}).second) return;
+    deferred_.push_back(
+        {line_of(pc), "r",
+         access_text(request, "out of bounds: " + memory_text(at, MemoryKind::global)), pc,
+         FindingKind::out_of_bounds});
+}
+
 void Detector::report_deferred_races() {
     for (const DeferredRace& race : deferred_) {
         if (!guess_pcs_.contains(race.reader_pc))
-            findings_.add({FindingKind::race, race.here, race.there}, [&] { return race.text; });
+            findings_.add({race.kind, race.here, race.there}, [&] { return race.text; });
     }
     deferred_.clear();
     deferred_pcs_.clear();
@@ -121,11 +130,13 @@ std::string Detector::works_text(const Conflict& conflict) const {
 }
 
 void Detector::report_access(FindingKind kind, const Request& request, const std::string& what) {
-    const std::string here = line_of(std::uint64_t{reinterpret_cast<std::uintptr_t>(request.pc)});
-    findings_.add({kind, here, request.writes ? "w" : "r"}, [&] {
-        return thread_text(unit::state.thread.rank) + (request.writes ? " writes " : " reads ") +
-               what + " at " + here + where();
-    });
+    findings_.add({kind, line_of(number(request.pc)), request.writes ? "w" : "r"},
+                  [&] { return access_text(request, what); });
+}
+
+std::string Detector::access_text(const Request& request, const std::string& what) const {
+    return thread_text(unit::state.thread.rank) + (request.writes ? " writes " : " reads ") + what +
+           " at " + line_of(number(request.pc)) + where();
 }
 
 void Detector::report_out_of_bounds(MemoryKind kind, const Request& request, std::uintptr_t at) {

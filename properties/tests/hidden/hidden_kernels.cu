@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels whose mistake hides: in memory that looks like numbers, in an input that is put back, in
-// what a launcher keeps, in device memory that its host code reaches here, and in launches from
-// another thread. Each is made for three operators, with a right twin. Also right ones that begin as
-// many threads for any problem.
+// what a launcher keeps, in device memory that its host code reaches here, in launches from another
+// thread, and in words that end in a tensor. Each is made for three operators, with a right twin.
+// Also right ones that begin as many threads for any problem.
+#include <cuda_fp16.h>
+
+#include <cstdint>
 #include <cstring>
 #include <future>
 #include <map>
@@ -290,6 +293,52 @@ void launches_elsewhere(const Of<which>& call) {
     other.wait();
 }
 
+// ---- words of 32 bits, of which the first or the last may belong to the tensor by half
+
+enum class Words { compared, stored, cleared };
+
+/// The sum of 16 bits, as PyTorch forms it.
+template <Which which, Words words>
+__device__ void add_by_words(int i, const __half* x, __half* y, Way way) {
+    const float term = value<which>(__half2float(x[place<which>(i, way)]), way);
+    const auto at = reinterpret_cast<std::uintptr_t>(y + i);
+    auto* const word = reinterpret_cast<unsigned*>(at - at % 4);
+    const unsigned shift = at % 4 * 8;
+    unsigned old = *word, assumed = 0;
+    do {
+        assumed = old;
+        const float own = __half2float(__ushort_as_half(static_cast<unsigned short>(old >> shift)));
+        const unsigned sum = __half_as_ushort(__float2half(own + term));
+        const unsigned others = words == Words::cleared ? 0u : old & ~(0xffffu << shift);
+        if (words == Words::stored) {
+            *word = others | sum << shift;
+            return;
+        }
+        old = atomicCAS(word, assumed, others | sum << shift);
+    } while (old != assumed);
+}
+/// Two elements at once, though the second one may be missing.
+template <Which which, bool is_pair>
+__device__ void read_pair(int i, const __half* x, __half* y, Way way) {
+    const auto at = reinterpret_cast<std::uintptr_t>(x + place<which>(i, way));
+    const unsigned own = is_pair ? *reinterpret_cast<const unsigned*>(at - at % 4) >> at % 4 * 8
+                                 : *reinterpret_cast<const unsigned short*>(at);
+    y[i] = __float2half(
+        value<which>(__half2float(__ushort_as_half(static_cast<unsigned short>(own))), way));
+}
+template <Which which, Words words>
+void adds_by_words(const Of<which>& call) {
+    const TensorView y = call.tensor("y");
+    cudaMemsetAsync(y.data, 0, static_cast<std::size_t>(y.elements()) * 2, call.launch.stream);
+    launch_each<add_by_words<which, words>>(call.launch, call.way().n, call.tensor("x"), y,
+                                            call.way());
+}
+template <Which which, bool is_pair>
+void reads_pairs(const Of<which>& call) {
+    launch_each<read_pair<which, is_pair>>(call.launch, call.way().n, call.tensor("x"),
+                                           call.tensor("y"), call.way());
+}
+
 }  // namespace
 
 #define HIDDEN(WHICH, VARIANT, ...) GRADVERIFY_KERNEL(Of<Which::WHICH>, VARIANT, (__VA_ARGS__))
@@ -297,7 +346,14 @@ void launches_elsewhere(const Of<which>& call) {
     HIDDEN(WHICH, VARIANT "_from_thread",                              \
            launches_elsewhere<Which::WHICH, Turning::TURNING, false>); \
     HIDDEN(WHICH, VARIANT "_from_async", launches_elsewhere<Which::WHICH, Turning::TURNING, true>)
+#define OF_HALVES(WHICH, VARIANT, ...) \
+    HIDDEN(WHICH, VARIANT, __VA_ARGS__).storage(DType::f16).aligned_to(2)
 #define HIDDEN_ALL(WHICH)                                                                          \
+    OF_HALVES(WHICH, "adds_by_words", adds_by_words<Which::WHICH, Words::compared>);               \
+    OF_HALVES(WHICH, "bug_stores_words", adds_by_words<Which::WHICH, Words::stored>);              \
+    OF_HALVES(WHICH, "bug_clears_words", adds_by_words<Which::WHICH, Words::cleared>);             \
+    OF_HALVES(WHICH, "reads_halves", reads_pairs<Which::WHICH, false>);                            \
+    OF_HALVES(WHICH, "bug_reads_pairs", reads_pairs<Which::WHICH, true>);                          \
     ELSEWHERE(WHICH, "turns", right);                                                              \
     ELSEWHERE(WHICH, "bug_turns_early", without_barrier);                                          \
     ELSEWHERE(WHICH, "bug_turns_beyond", beyond_end);                                              \
