@@ -22,9 +22,14 @@ inline std::string undecided_text(const Operator& op) {
         op.name);
 }
 
+/// A run of the operator's own formula has decided all comparisons. What another one may lose
+/// leaves some open, as that of a tiny number with 0, but its bounds are those on the operator's
+/// branch.
+inline thread_local bool is_decided = false;
+
 /// **Errors** UndecidedComparison where rounding, or a tie, leaves a branch of the run open.
 inline void require_decided(const Operator& op, const Decisions& made, bool branches_decide) {
-    if (made.undecided > 0) throw UndecidedComparison(undecided_text(op));
+    if (made.undecided > 0 && !is_decided) throw UndecidedComparison(undecided_text(op));
     if (made.ties_and_jumps() > 0 && !branches_decide) throw OpenTie(undecided_text(op));
 }
 
@@ -61,6 +66,10 @@ void with_recording(Formula formula, auto use, const auto& parts, const auto&...
     Tape::Meetings meetings;
     static_cast<void>(record(&meetings));
     const ScopedRounding any_formula(current_rounding.by_any_formula());
+    struct Decided {
+        Decided() { is_decided = true; }
+        ~Decided() { is_decided = false; }
+    } const decided;
     use(record(&meetings));
 }
 

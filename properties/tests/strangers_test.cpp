@@ -33,10 +33,19 @@ TEST_CASE("a gradient that is got from a saved output is not called wrong") {
             check_all_agree(kernel, property, cases);
 }
 
+TEST_CASE("a comparison that another formula leaves open has the operator's own branch") {
+    for (const char* property : {"within_rounding_bound", "matches_finite_differences"}) {
+        const Verdicts verdicts = run_drawn("stopped_slabs.backward/from_y", property, cases);
+        CHECK_MESSAGE(verdicts[Verdict::failed] == 0, verdicts.first_alarm);
+        CHECK(verdicts[Verdict::passed] > cases / 8);
+    }
+}
+
 TEST_CASE("what rounding a saved output does not explain is found") {
-    for (const char* kernel : {"slabs.backward/bug_sum_without_own",
-                               "slabs.backward/bug_stops_early", "blend.backward/bug_epsilon",
-                               "saturation.backward/bug_square", "saved_tanh.backward/bug_factor"})
+    for (const char* kernel :
+         {"slabs.backward/bug_sum_without_own", "stopped_slabs.backward/bug_sum_without_own",
+          "slabs.backward/bug_stops_early", "blend.backward/bug_epsilon",
+          "saturation.backward/bug_square", "saved_tanh.backward/bug_factor"})
         check_is_found(kernel, "within_rounding_bound");
 }
 

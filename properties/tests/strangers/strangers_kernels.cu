@@ -14,6 +14,7 @@ using gradverify::launch_each;
 // ---- what is behind a slab is the saved image less the sum up to there
 
 using Slabs = gradverify::Pass<"slabs", "backward">;
+using StoppedSlabs = gradverify::Pass<"stopped_slabs", "backward">;
 enum class Slab { right, sum_without_own, stops_early };
 
 /// A thread for each ray.
@@ -27,6 +28,7 @@ __device__ void slabs_from_y(int ray, const float* dy, const float* x, const flo
             const float colour = c[(ray * n + i) * colours + k];
             const float through = expf(-x[ray * n + i]);
             const float own = left * (1.0f - through) * colour;
+            if (left <= 0.0f) break;
             if (how == Slab::stops_early && left < 1e-2f) break;
             if (how != Slab::sum_without_own) sum += own;
             left *= through;
@@ -35,8 +37,8 @@ __device__ void slabs_from_y(int ray, const float* dy, const float* x, const flo
         }
     }
 }
-template <Slab how>
-void slabs(const Slabs& call) {
+template <Slab how, class Call = Slabs>
+void slabs(const Call& call) {
     launch_each<slabs_from_y<how>>(call.launch, call.size("rays"), call.tensor("dy"),
                                    call.tensor("x"), call.tensor("c"), call.tensor("y"),
                                    call.tensor("dx"), call.size("rays"), call.size("n"),
@@ -115,6 +117,9 @@ void row_sums(const RowSums& call) {
 GRADVERIFY_KERNEL(Slabs, "from_y", slabs<Slab::right>);
 GRADVERIFY_KERNEL(Slabs, "bug_sum_without_own", slabs<Slab::sum_without_own>);
 GRADVERIFY_KERNEL(Slabs, "bug_stops_early", slabs<Slab::stops_early>);
+GRADVERIFY_KERNEL(StoppedSlabs, "from_y", (slabs<Slab::right, StoppedSlabs>));
+GRADVERIFY_KERNEL(StoppedSlabs, "bug_sum_without_own",
+                  (slabs<Slab::sum_without_own, StoppedSlabs>));
 GRADVERIFY_KERNEL(Blend, "from_y", blend<false>);
 GRADVERIFY_KERNEL(Blend, "bug_epsilon", blend<true>);
 GRADVERIFY_KERNEL(Saturation, "from_y", saturation<false>);

@@ -7,8 +7,10 @@ namespace gradverify {
 namespace {
 
 /// What shines through a pile of slabs of depth x and colours c, whose image is saved: y[c, ray].
-Operator slabs() {
-    return declare_operator("slabs")
+/// Where `stops`, no further than something is left.
+template <bool stops>
+Operator slabs_of(const char* name) {
+    return declare_operator(name)
         .parameter("rays")
         .parameter("n")
         .parameter("colours")
@@ -21,6 +23,7 @@ Operator slabs() {
             for (std::int64_t ray = 0; ray < x.size(0); ++ray) {
                 T left = 1.0;
                 for (std::int64_t i = 0; i < x.size(1); ++i) {
+                    if (stops && left <= 0.0) break;
                     const T through = exp(-x(ray, i)), weight = left * (1.0 - through);
                     for (std::int64_t k = 0; k < y.size(0); ++k) y(k, ray) += weight * c(ray, i, k);
                     left = left * through;
@@ -29,6 +32,9 @@ Operator slabs() {
         })
         .gradient("backward", {"dy", "x", "c", "y"}, {"dx"});
 }
+
+Operator slabs() { return slabs_of<false>("slabs"); }
+Operator stopped_slabs() { return slabs_of<true>("stopped_slabs"); }
 
 /// The opacity of fragments that each hide the probability sigmoid(x).
 Operator blend() {
@@ -100,6 +106,7 @@ Operator row_sums() {
 }
 
 GRADVERIFY_OPERATOR(slabs);
+GRADVERIFY_OPERATOR(stopped_slabs);
 GRADVERIFY_OPERATOR(blend);
 GRADVERIFY_OPERATOR(saturation);
 GRADVERIFY_OPERATOR(saved_tanh);
