@@ -165,10 +165,14 @@ bool Failures::shrink(Serving& serving, const Case& found, const Outcome& outcom
         serving.runs_alone ? own : explained_[{result.row.kernel, result.row.device}];
     shrinking_ = &serving;
     rows_.keep_alone_waiting(serving.runs_alone);
+    const bool is_asked = std::ranges::count(serving.problems, found.problem) > 0;
     const auto deadline = is_first_share ? time_.first_shrink_deadline() : shrink_deadline();
-    Shrunk shrunk = shrink_in_workers(
-        suite_, pool_, start.smallest, start.outcome,
-        {.known = known, .explained = explained, .deadline = deadline, .meanwhile = serve_});
+    Shrunk shrunk = shrink_in_workers(suite_, pool_, start.smallest, start.outcome,
+                                      {.known = known,
+                                       .explained = explained,
+                                       .is_asked = is_asked,
+                                       .deadline = deadline,
+                                       .meanwhile = serve_});
     shrinking_ = nullptr;
     rows_.keep_alone_waiting(false);
     shrunk.runs += start.runs;
@@ -180,8 +184,7 @@ bool Failures::shrink(Serving& serving, const Case& found, const Outcome& outcom
     if (!shrunk.generality.text.empty()) explained.push_back(shrunk.smallest.problem);
     result.message = shrunk.outcome.message;
     result.failure = std::move(shrunk);
-    result.found =
-        FoundFailure{found, outcome, std::ranges::count(serving.problems, found.problem) > 0};
+    result.found = FoundFailure{found, outcome, is_asked};
     return true;
 }
 

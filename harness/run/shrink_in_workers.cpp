@@ -92,6 +92,9 @@ class Shrinking {
             if (is_late()) throw NoTimeLeft();
             Outcome there = trial(candidate);
             ++best.runs;
+            if (limits_.is_asked && there.verdict == Verdict::failed &&
+                !fails_likewise(there, outcome))
+                return Outcome::errored("fails otherwise: " + there.message);
             if (there.verdict == Verdict::failed && is_of_one_kind(there, outcome) &&
                 !(best.smallest.problem < candidate.problem)) {
                 best.smallest = candidate;

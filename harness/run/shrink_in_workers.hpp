@@ -20,6 +20,8 @@ struct ShrinkLimits {
     std::vector<Problem> known{};
     /// Problems whose failure was explained on the case's device, and is not explained again.
     std::vector<Problem> explained{};
+    /// The user gave the problem: shrinking stays with what fails there, likewise to the outputs.
+    bool is_asked = false;
     /// No candidate is run after it. The smallest case found so far is then not certified, and is
     /// still run once in a fresh process, unless it hangs.
     std::optional<std::chrono::steady_clock::time_point> deadline{};

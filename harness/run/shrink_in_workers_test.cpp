@@ -19,9 +19,9 @@ class Failing : public Bench {
     Case at(const std::string& problem) const {
         return case_on(row("fail"), problems({problem}).front(), 0);
     }
-    Shrunk shrink(const ShrinkLimits& limits) {
+    Shrunk shrink(const ShrinkLimits& limits, const Outcome& outcome = Outcome::failed("found")) {
         WorkerPool pool({.command = test_worker_command(), .jobs = 1});
-        return shrink_in_workers(suite, pool, at("in=3"), Outcome::failed("found"), limits);
+        return shrink_in_workers(suite, pool, at("in=3"), outcome, limits);
     }
 };
 
@@ -75,5 +75,22 @@ TEST_CASE("a failure is told which integers overflow, whether or not its problem
         ShrinkLimits limits;
         if (is_explained) limits.explained = {bench.at("in=3").problem};
         CHECK(bench.shrink(limits).outcome.message == "case 0; int overflow at a.cu:1: 2 * 3");
+    }
+}
+
+TEST_CASE("on a problem of the user's shrinking stays with the failure that was found there") {
+    Failing bench;
+    Outcome in_dk = Outcome::failed("found");
+    in_dk.worst.push_back({.tensor = "dk"});
+    for (const bool is_asked : {false, true}) {
+        bench.suite.on_shrink = [&](const Case& found, const Outcome& outcome,
+                                    const CaseRunner& runner) {
+            const Verdict verdict = runner(bench.at("in=2")).verdict;
+            CHECK(verdict == (is_asked ? Verdict::errored : Verdict::failed));
+            return Shrunk{verdict == Verdict::failed ? bench.at("in=2") : found, outcome, {}, 1};
+        };
+        ShrinkLimits limits;
+        limits.is_asked = is_asked;
+        CHECK(bench.shrink(limits, in_dk).smallest.problem.print() == (is_asked ? "in=3" : "in=2"));
     }
 }

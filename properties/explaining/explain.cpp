@@ -68,13 +68,19 @@ class ValueSearch {
             (verdict == Verdict::failed ? fails : passes) = at;
         }
         if (passes == 0.0) return text_of_signs({"0"});
-        std::string text =
-            fmt::format("fails where {} {} {}, and passes at {}", name(),
-                        fails < passes ? "<=" : ">=", printed(fails), printed(passes));
-        for (const double times : {1.25, 2.0, 8.0})
-            if (const double far = short_of(times * fails); verdict_at(far) == Verdict::passed)
-                text += " and at " + printed(far);
-        return text;
+        std::string ends = ", and passes at " + printed(passes);
+        bool is_known = true;  // not where a run has erred, or had no time
+        for (const double times : {1.25, 2.0, 8.0}) {
+            const double far = short_of(times * fails);
+            const Verdict verdict = verdict_at(far);
+            is_known &= verdict != Verdict::errored;
+            if (verdict == Verdict::passed) ends += " and at " + printed(far);
+        }
+        return fmt::format("fails where {} {} {}{}", name(),
+                           !is_known        ? "is"
+                           : fails < passes ? "<="
+                                            : ">=",
+                           printed(fails), ends);
     }
 
   private:
@@ -105,10 +111,11 @@ class ValueSearch {
     std::string text_of_signs(std::vector<std::string> passes) const {
         std::vector<std::string> fails{printed(element().value)};
         const double own_sign = std::copysign(1.0, element().value);
-        bool all_fail = true, own_alone_fail = true, other_sign_is_known = false;
+        bool all_fail = true, own_alone_fail = true, other_sign_is_known = false, is_known = true;
         for (const double value :
              {1.0, -1.0, 2.0, -2.0, 0.1, -0.1, 100.0, -100.0, -element().value}) {
             const Verdict verdict = verdict_at(value);
+            is_known &= verdict != Verdict::errored;
             if (verdict != Verdict::failed && verdict != Verdict::passed) continue;
             const bool is_failing = verdict == Verdict::failed;
             (is_failing ? fails : passes).push_back(printed(value));
@@ -118,8 +125,8 @@ class ValueSearch {
         }
         const std::string where = "fails where " + name();
         if (all_fail && !hangs_on_values({.elements = {element()}})) return {};
-        if (all_fail && other_sign_is_known) return where + " is not 0";
-        if (own_alone_fail && other_sign_is_known)
+        if (all_fail && other_sign_is_known && is_known) return where + " is not 0";
+        if (own_alone_fail && other_sign_is_known && is_known)
             return where + (own_sign < 0.0 ? " < 0" : " > 0");
         return fmt::format("{} is {}{}", where, joined(fails),
                            passes.empty() ? "" : ", and passes at " + joined(passes));

@@ -86,4 +86,15 @@ TEST_CASE("what came to no verdict is told neither as a pass nor as a failure") 
           }) == "fails where x[0] is 20, 100, and passes at 0");
     CHECK(told(20.0, [&](double x) { return x < 14.0 ? Outcome::errored("no memory") : wrong; }) ==
           "");
+    // Time may end behind any run.
+    const auto told_in_time = [&](double value, int runs,
+                                  const std::function<bool(double)>& fails) {
+        return told(value, [&](double x) {
+            return --runs < 0 ? Outcome::errored("no time is left") : failed_if(fails(x));
+        });
+    };
+    CHECK(told_in_time(-0x1p-30, 42, [](double x) { return x != 0.0 && x < 50.0; }) ==
+          "fails where x[0] is -9.313226e-10, 1, and passes at 0");
+    CHECK(told_in_time(20.0, 4, [](double x) { return x >= 14.0 && x < 24.0; }) ==
+          "fails where x[0] is 15, and passes at 12.5");
 }
