@@ -38,8 +38,14 @@ std::optional<ProcessUsage> usage_of(pid_t pid) {
     usage.memory_bytes = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     usage.threads = parse_uint(field(20)).value_or(0);
     std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", pid));
-    for (std::string child; children >> child;) ++usage.threads;
     usage.wants_to_run = field(3) == "R" || field(3) == "D";
+    for (pid_t child = 0; children >> child;)
+        if (const auto of_child = usage_of(child)) {
+            usage.cpu_seconds += of_child->cpu_seconds;
+            usage.memory_bytes += of_child->memory_bytes;
+            usage.threads += of_child->threads;
+            usage.wants_to_run |= of_child->wants_to_run;
+        }
     usage.is_exiting = (flags & exiting) != 0;
     return usage;
 }

@@ -134,6 +134,8 @@ struct Outcome {
     /// Passed: the cotangents that the kernel, which declares nothing of them, takes for
     /// contiguous, as "dy". Empty where that was not asked, or it goes by their strides.
     std::string contiguous_alone;
+    /// Calls that a launcher process completed, and those of them that launched nothing.
+    std::int64_t calls_apart = 0, calls_without_launch = 0;
     double multiply_adds = 0.0;
     /// Seconds in the worker: of the kernel, of the reference, of the whole case.
     double seconds_kernel = 0.0, seconds_reference = 0.0, seconds_total = 0.0;
@@ -158,6 +160,8 @@ struct Outcome {
         visit("crowding", self.crowding);
         visit("overflows", self.overflows);
         visit("contiguous_alone", self.contiguous_alone);
+        visit("calls_apart", self.calls_apart);
+        visit("calls_without_a_launch", self.calls_without_launch);
     }
 
     static Outcome passed() { return {.verdict = Verdict::passed}; }

@@ -20,6 +20,7 @@
 #include "harness/cases/recorded.hpp"
 #include "harness/cli/check_output.hpp"
 #include "harness/cli/verbs.hpp"
+#include "harness/devices/apart/apart_device.hpp"
 #include "harness/report/text/summary.hpp"
 #include "harness/run/check_rows.hpp"
 #include "harness/run/selection.hpp"
@@ -244,7 +245,8 @@ int check(const Suite& suite, const CheckArguments& arguments) {
         return choose_devices(sanitizer ? "cuda" : arguments.device, asked);
     }();
     // compute-sanitizer watches one process's calls, each with memory of its own.
-    if (devices.back() == "cuda" && !sanitizer) with.owned_device = "cuda";
+    if (devices.back() == "cuda" && !sanitizer && apart_program().empty())
+        with.owned_device = "cuda";
     auto workers = std::make_unique<WorkerPool>(std::move(with));
     WorkerPool& pool = *workers;
     const auto rows =

@@ -18,6 +18,7 @@
 #include "harness/bench/bench.hpp"
 #include "harness/cli/shell.hpp"
 #include "harness/cli/verbs.hpp"
+#include "harness/devices/apart/apart_device.hpp"
 #include "harness/drafting/user_build.hpp"
 #include "harness/drafting/user_files.hpp"
 #include "harness/run/selection.hpp"
@@ -162,6 +163,8 @@ struct CommandLine {
         const auto add = [&](const char* name, std::vector<std::string>& values, const char* what) {
             verb.add_option(name, values, what)->allow_extra_args(false)->group("Files");
         };
+        add("--apart", without_files.apart,
+            "a FILE whose launchers run in a confined process; repeatable");
         add("--include", without_files.includes, "where FILE's headers are looked for; repeatable");
         add("--define", without_files.definitions, "NAME or NAME=VALUE, for FILE; repeatable");
         add("--link", without_files.libraries, "a library that FILE needs; repeatable");
@@ -350,7 +353,10 @@ int print(const std::string& text) {
 }
 
 /// Ends this program: the one over the files goes on, under this one's name.
-[[noreturn]] void become_program_over(const CommandWords& command, const char* name) {
+[[noreturn]] void become_program_over(CommandWords command, const char* name) {
+    if (!command.rest.empty() && command.rest.front() == "judge")
+        keep_launchers_apart(command.files);
+    ::setenv(apart_variable, joined(command.files.apart, "\n").c_str(), 1);
     const std::string program = program_over(command.files, command.device());
     ::setenv(files_variable, command.files.print().c_str(), 1);
     std::vector<std::string> words = command.rest;
@@ -361,9 +367,9 @@ int print(const std::string& text) {
 
 int run_verb(const CommandLine& line, const Suite& suite, char** argv) {
     const UserFiles& files = line.without_files;
-    if (!files.includes.empty() || !files.definitions.empty() || !files.libraries.empty())
+    if (!files.apart.empty() || !files.includes.empty() || !files.definitions.empty() || !files.libraries.empty())
         throw UsageError(
-            "--include, --define and --link are about files to build, and none is named");
+            "--apart, --include, --define and --link are about files to build, and none is named");
     if (line.worker->parsed()) return run_worker(line.sanitizer, suite, argv);
     if (line.completion->parsed())
         return print(completion_of(line.app, line.shell, suite.properties()));
@@ -383,10 +389,13 @@ int gradverify_main(int argc, char** argv, const Suite& suite) {
     // A file that may not grow is one that can't be written.
     std::signal(SIGXFSZ, SIG_IGN);
     if (argc > 0) remember_program(argv[0]);
+    // A worker has more to do before.
+    if (!apart_program().empty() && (argc < 2 || std::string_view(argv[1]) != "worker"))
+        hide_this_process();
     CommandLine line(suite);
     try {
-        const CommandWords words({argv + std::min(argc, 1), argv + argc});
-        if (!words.files.files.empty()) become_program_over(words, argv[0]);
+        CommandWords words({argv + std::min(argc, 1), argv + argc});
+        if (!words.files.files.empty()) become_program_over(std::move(words), argv[0]);
         require_known_verb(line.app, argc, argv);
         line.app.parse(argc, argv);
         const int code = run_verb(line, suite, argv);

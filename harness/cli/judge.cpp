@@ -18,6 +18,7 @@
 #include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
 #include "harness/cli/verbs.hpp"
+#include "harness/devices/apart/apart_device.hpp"
 #include "harness/report/files/record.hpp"
 #include "harness/report/text/summary.hpp"
 #include "harness/run/check_rows.hpp"
@@ -95,6 +96,13 @@ ordered_json object_of_row(const RowRecord& record) {
                         {"cases", record.cases},   {"problems", record.coverage.problems()}};
     if (const ordered_json limit = detection_limit_of(record); !limit.is_null())
         object["detection_limit"] = limit;
+    if (record.calls_apart > 0) {
+        object["calls_apart"] = record.calls_apart;
+        object["calls_without_a_launch"] = record.calls_without_launch;
+    }
+    std::int64_t skipped = 0;
+    for (const auto& [reason, count] : record.skips) skipped += count;
+    if (skipped > 0) object["skipped"] = skipped;
     if (record.verdict == Verdict::skipped) object["message"] = record.message;
     return object;
 }
@@ -146,7 +154,8 @@ ordered_json object_of(const Run& run) {
                         {"verdict", verdict_of(run.results, records)},
                         {"time_ran_out", run.ran_out},
                         {"seed", run.seed},
-                        {"devices", run.devices}};
+                        {"devices", run.devices},
+                        {"apart", files_kept_apart()}};
     object["failures"] = ordered_json::array();
     for (const std::size_t i : wrong_rows(run.results, records))
         object["failures"].push_back(object_of_failure(records[i], program));
@@ -174,7 +183,8 @@ int judge(const Suite& suite, const RunArguments& arguments) {
             WorkerPool asked(worker_options(1));
             return choose_devices(arguments.device, asked);
         }();
-        if (run.devices.back() == "cuda") with.owned_device = "cuda";
+        // Each worker has a launcher process of its own instead.
+        if (run.devices.back() == "cuda" && apart_program().empty()) with.owned_device = "cuda";
         pool.emplace(std::move(with));
         std::vector<Row> rows = select_rows(suite, Registry::instance(), arguments.filters,
                                             arguments.property, run.devices);

@@ -10,7 +10,7 @@ set(headers ${CMAKE_INSTALL_INCLUDEDIR}/gradverify)
 get_property(chosen GLOBAL PROPERTY gradverify_chosen)
 list(TRANSFORM chosen PREPEND reference_)
 set(installed)
-foreach(part options simt harness properties reference main rewrite ${chosen})
+foreach(part options simt harness properties reference main apart rewrite ${chosen})
     set_target_properties(gradverify_${part} PROPERTIES EXPORT_NAME ${part})
     list(APPEND installed gradverify_${part})
 endforeach()
@@ -75,6 +75,7 @@ install(FILES ${PROJECT_BINARY_DIR}/gradverify-config.cmake
         ${CMAKE_CURRENT_LIST_DIR}/GradverifyTorch.cmake
     DESTINATION ${package})
 install(PROGRAMS
+        ${CMAKE_CURRENT_LIST_DIR}/apart_stubs.sh
         ${CMAKE_CURRENT_LIST_DIR}/cpu_preprocess.sh
         ${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh
         ${CMAKE_CURRENT_LIST_DIR}/language_level.sh

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # gradverify_add_executable(<target> <file>... [KERNELS <file>...] [CUDA_ONLY <file.cu>...]
-# [CPU_HEADERS <folder>...] [TORCH]): makes gradverify over these files: .cu files and those behind
-# KERNELS (an extension's .cpp) are kernels, as in one call of gradverify_add_kernels, others
-# (operators) sources.
+# [CPU_HEADERS <folder>...] [TORCH] [APART <file>...]): makes gradverify over these files: .cu files and
+# those behind KERNELS (an extension's .cpp) are kernels, as in one call of gradverify_add_kernels, others
+# (operators) sources. APART: files of launchers that nobody vouches for, none of which registers a
+# kernel. They and the kernels make a program of their own, <target>-launchers, which workers start;
+# <target> has declarations and operators alone (docs/untrusted.md).
 #
 # gradverify_add_kernels(<target> <file.cu>... [CUDA_ONLY <file.cu>...] [CPU_HEADERS <folder>...]
 # [TORCH]): builds each file for every device, those behind CUDA_ONLY for the device cuda alone, and adds it to
@@ -32,11 +34,14 @@ option(GRADVERIFY_CPU "Build kernels for the device cpu; without the device cuda
 option(GRADVERIFY_CHECKED_VARIANT "Build kernels for the cpu device's race detector too" ON)
 find_program(GRADVERIFY_LD NAMES ld.bfd ld REQUIRED)
 find_program(GRADVERIFY_OBJCOPY NAMES objcopy REQUIRED)
+find_program(GRADVERIFY_NM NAMES nm REQUIRED)
 # harness/simt/CMakeLists.txt or the installed package sets this. All variables that the functions
 # read are in the cache, since they are called from directories above ours.
 set(GRADVERIFY_SIMT_INCLUDE "" CACHE INTERNAL "Folders of CUDA's headers on the cpu")
 # The folder of our headers, if it has none of the user's: then there are no warnings from it.
 set(GRADVERIFY_SYSTEM_INCLUDE "" CACHE INTERNAL "Headers of an installed gradverify")
+set(GRADVERIFY_APART_STUBS "${CMAKE_CURRENT_LIST_DIR}/apart_stubs.sh" CACHE INTERNAL
+    "Writes what stands for the functions of files that are kept apart")
 set(GRADVERIFY_CPU_STEP "${CMAKE_CURRENT_LIST_DIR}/cpu_step.sh" CACHE INTERNAL
     "Names the file in what a compiler says of it")
 set(GRADVERIFY_CPU_PREPROCESS "${CMAKE_CURRENT_LIST_DIR}/cpu_preprocess.sh" CACHE INTERNAL
@@ -45,7 +50,7 @@ set(GRADVERIFY_LANGUAGE_LEVEL "${CMAKE_CURRENT_LIST_DIR}/language_level.sh" CACH
     "Says nvcc the language level of a kernel file")
 
 function(gradverify_add_executable target)
-    cmake_parse_arguments(PARSE_ARGV 1 files "TORCH" "" "KERNELS;CUDA_ONLY;CPU_HEADERS")
+    cmake_parse_arguments(PARSE_ARGV 1 files "TORCH" "" "KERNELS;CUDA_ONLY;CPU_HEADERS;APART")
     set(sources ${files_UNPARSED_ARGUMENTS})
     set(kernels ${sources})
     list(FILTER kernels INCLUDE REGEX "\\.cu$")
@@ -61,7 +66,16 @@ function(gradverify_add_executable target)
     if(files_TORCH)
         set(torch TORCH)
     endif()
-    if(kernels OR files_CUDA_ONLY)
+    if(files_APART)
+        set(launchers ${target}-launchers)
+        add_executable(${launchers})
+        set_target_properties(${launchers} PROPERTIES LINKER_LANGUAGE CXX)
+        target_link_libraries(${launchers} PRIVATE gradverify::apart)
+        target_link_libraries(${target} PRIVATE gradverify::simt)
+        add_dependencies(${target} ${launchers})
+        gradverify_add_kernels(${launchers} ${kernels} ${torch} CUDA_ONLY ${files_CUDA_ONLY}
+            CPU_HEADERS ${files_CPU_HEADERS} APART ${files_APART} DECLARED_IN ${target})
+    elseif(kernels OR files_CUDA_ONLY)
         gradverify_add_kernels(${target} ${kernels} ${torch}
             CUDA_ONLY ${files_CUDA_ONLY} CPU_HEADERS ${files_CPU_HEADERS})
     endif()
@@ -71,8 +85,10 @@ function(gradverify_add_kernels target)
     if(NOT TARGET ${target})
         message(FATAL_ERROR "gradverify_add_kernels: no target `${target}`")
     endif()
-    cmake_parse_arguments(PARSE_ARGV 1 kernels "TORCH" "" "CUDA_ONLY;CPU_HEADERS")
-    set(sources ${kernels_UNPARSED_ARGUMENTS})
+    # APART: of these files <DECLARED_IN> gets stubs alone.
+    cmake_parse_arguments(PARSE_ARGV 1 kernels "TORCH" "DECLARED_IN" "CUDA_ONLY;CPU_HEADERS;APART")
+    list(TRANSFORM kernels_APART REPLACE "^([^/].*)$" "${CMAKE_CURRENT_SOURCE_DIR}/\\1")
+    set(sources ${kernels_UNPARSED_ARGUMENTS} ${kernels_APART})
     if(NOT sources AND NOT kernels_CUDA_ONLY)
         message(FATAL_ERROR "gradverify_add_kernels(${target}): no .cu file given")
     endif()
@@ -127,10 +143,14 @@ function(gradverify_add_kernels target)
             "was found by `python3` or in CMAKE_PREFIX_PATH: ${first}")
     elseif(GRADVERIFY_NVCC)
         list(APPEND devices cuda)
-        gradverify_link_cuda_runtime(${target})
+        foreach(linked ${target} ${kernels_DECLARED_IN})
+            gradverify_link_cuda_runtime(${linked})
+        endforeach()
         if(kernels_TORCH)
             set(torch_flags ${GRADVERIFY_TORCH_FLAGS})
-            target_link_libraries(${target} PRIVATE ${GRADVERIFY_TORCH_LIBRARIES})
+            foreach(linked ${target} ${kernels_DECLARED_IN})
+                target_link_libraries(${linked} PRIVATE ${GRADVERIFY_TORCH_LIBRARIES})
+            endforeach()
         endif()
     endif()
     set(to -c)
@@ -139,6 +159,7 @@ function(gradverify_add_kernels target)
     endif()
     foreach(device IN LISTS devices)
         set(objects)
+        set(apart_objects)
         set(sources_of_device ${sources})
         if(device STREQUAL "cuda")
             list(APPEND sources_of_device ${kernels_CUDA_ONLY})
@@ -160,9 +181,25 @@ function(gradverify_add_kernels target)
                 gradverify_compile_cuda(${target} "${source}" "${stem}" ${to} ${torch_flags})
             endif()
             list(APPEND objects "${stem}.o")
+            if(source IN_LIST kernels_APART)
+                list(APPEND apart_objects "${stem}.o")
+            endif()
         endforeach()
         if(NOT (device STREQUAL "cuda" AND to STREQUAL "-cubin"))
             gradverify_close_unit(${target} "${folder}/unit.${device}" "${objects}" ${device})
+            if(kernels_DECLARED_IN)
+                list(REMOVE_ITEM objects ${apart_objects})
+                set(stubs "${folder}/stubs.${device}")
+                add_custom_command(
+                    OUTPUT "${stubs}.o"
+                    COMMAND "${GRADVERIFY_APART_STUBS}" "${GRADVERIFY_NM}" "${stubs}.cpp"
+                        ${objects} -- ${apart_objects}
+                    COMMAND "${CMAKE_CXX_COMPILER}" -fPIC -c -o "${stubs}.o" "${stubs}.cpp"
+                    DEPENDS ${objects} ${apart_objects} "${GRADVERIFY_APART_STUBS}"
+                    VERBATIM)
+                gradverify_close_unit(${kernels_DECLARED_IN} "${folder}/declared.${device}"
+                    "${objects};${stubs}.o" ${device})
+            endif()
         endif()
     endforeach()
 endfunction()

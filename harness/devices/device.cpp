@@ -9,6 +9,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/refuse.hpp"
 #include "harness/base/text.hpp"
+#include "harness/devices/apart/apart_device.hpp"
 #include "harness/devices/leftovers.hpp"
 #include "harness/registry/not_supported.hpp"
 
@@ -37,6 +38,7 @@ void replace_device(std::unique_ptr<Device> device) {
 
 Device& device_named(std::string_view name) {
     std::unique_ptr<Device>& device = device_in_use(name);
+    if (!device && !apart_program().empty()) device = make_apart_device(name);
     if (!device) {
         if (const std::string why = why_unavailable(name); !why.empty())
             throw EnvironmentError(fmt::format("device {}: {}", name, why));

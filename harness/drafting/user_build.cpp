@@ -54,10 +54,10 @@ bool is_of_extension(const std::string& file) {
 /// What CMake takes as one argument, whatever is in it.
 std::string bracketed(const std::string& text) { return "[==[" + text + "]==]"; }
 
-void add_command(std::string& text, std::string_view command,
+void add_command(std::string& text, std::string_view command, const std::string& target,
                  const std::vector<std::string>& words) {
     if (words.empty()) return;
-    text += fmt::format("{}(gradverify PRIVATE", command);
+    text += fmt::format("{}({} PRIVATE", command, target);
     for (const std::string& word : words) text += "\n    " + bracketed(word);
     text += ")\n";
 }
@@ -67,10 +67,26 @@ std::vector<std::string> absolute(std::vector<std::string> paths) {
     return paths;
 }
 
+bool is_apart(const std::string& file, const UserFiles& given) {
+    return std::ranges::find(given.apart, file) != given.apart.end();
+}
+
+bool is_cuda(const std::string& file) { return file.ends_with(".cu"); }
+
+bool registers(const std::string& file) {
+    const std::string text = read_file(file).value_or("");
+    return text.find("GRADVERIFY_KERNEL") != std::string::npos ||
+           text.find("GRADVERIFY_OPERATOR") != std::string::npos;
+}
+
 std::string project_of(const UserFiles& given) {
-    std::vector<std::string> files;
-    std::ranges::copy_if(given.files, std::back_inserter(files),
-                         [&](const std::string& file) { return !is_included(file, given); });
+    std::vector<std::string> files, both;
+    for (const std::string& file : given.files) {
+        if (is_apart(file, given) && is_included(file, given))
+            throw UsageError(file + " is kept apart, and another file includes it: declare its "
+                                    "launchers there instead");
+        if (!is_included(file, given) && !is_apart(file, given)) files.push_back(file);
+    }
     std::string text =
         "cmake_minimum_required(VERSION 3.25)\n"
         "project(user_files LANGUAGES CXX)\n"
@@ -84,13 +100,25 @@ std::string project_of(const UserFiles& given) {
     add(files.begin(), extension);
     if (extension != files.end()) text += "\n    KERNELS";
     add(extension, files.end());
-    text += extension == files.end() ? ")\n" : "\n    TORCH)\n";
-    add_command(text, "target_include_directories", absolute(given.includes));
-    add_command(text, "target_compile_definitions", given.definitions);
+    const bool has_extension =
+        extension != files.end() || std::ranges::any_of(given.apart, is_of_extension);
+    if (!given.apart.empty()) text += "\n    APART";
+    add(given.apart.begin(), given.apart.end());
+    text += has_extension ? "\n    TORCH)\n" : ")\n";
+    const std::string launchers = given.apart.empty() ? "gradverify" : "gradverify-launchers";
+    std::set<std::string> targets{"gradverify", launchers};
+    for (const std::string& target : targets) {
+        add_command(text, "target_include_directories", target, absolute(given.includes));
+        add_command(text, "target_compile_definitions", target, given.definitions);
+    }
+    // What launchers may need of files that a user vouches for.
+    std::copy_if(files.begin(), extension, std::back_inserter(both),
+                 [](const std::string& file) { return !is_cuda(file) && !registers(file); });
+    if (launchers != "gradverify") add_command(text, "target_sources", launchers, absolute(both));
     std::vector<std::string> libraries = given.libraries;
     for (std::string& library : libraries)
         if (fs::exists(library)) library = fs::absolute(library);
-    add_command(text, "target_link_libraries", libraries);
+    add_command(text, "target_link_libraries", launchers, libraries);
     return text;
 }
 
@@ -248,6 +276,18 @@ class BuildOutput {
 };
 
 }  // namespace
+
+void keep_launchers_apart(UserFiles& files) {
+    if (!files.apart.empty()) return;
+    bool is_declared = false;
+    for (const std::string& file : files.files) {
+        if (registers(file))
+            is_declared = true;
+        else if ((is_cuda(file) || is_of_extension(file)) && !is_included(file, files))
+            files.apart.push_back(file);
+    }
+    if (!is_declared) files.apart.clear();
+}
 
 std::string program_over(const UserFiles& given, const std::string& device) {
     for (const char* const tool : {"cmake", "c++"})

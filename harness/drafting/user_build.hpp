@@ -9,6 +9,10 @@
 
 namespace gradverify {
 
+/// Has the files kept apart, where none is yet, that hold kernels and register nothing, if others
+/// declare them and include none of them.
+void keep_launchers_apart(UserFiles& files);
+
 /// The path of gradverify over the files' kernels, built. Its kernels are built for each device
 /// that this gradverify has, or for `device` alone, where that is "cpu" or "cuda".
 /// **Errors** UsageError with what the compiler says; EnvironmentError where there is no CMake, no

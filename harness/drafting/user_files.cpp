@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -42,10 +43,13 @@ std::size_t place_of_draft(const std::vector<std::string>& words) {
 
 std::string UserFiles::print() const {
     std::vector<std::string> words;
-    for (const std::string& file : files) words.push_back(file);
+    std::ranges::copy_if(files, std::back_inserter(words), [&](const std::string& file) {
+        return std::ranges::find(apart, file) == apart.end();
+    });
     const auto add = [&](const char* option, const std::vector<std::string>& values) {
         for (const std::string& value : values) words.insert(words.end(), {option, value});
     };
+    add("--apart", apart);
     add("--include", includes);
     add("--define", definitions);
     add("--link", libraries);
@@ -67,10 +71,15 @@ CommandWords::CommandWords(std::vector<std::string> all) {
         rest = std::move(all);
         return;
     }
-    const std::array<std::pair<std::string_view, std::vector<std::string>*>, 3> options{
-        {{"--include", &files.includes},
+    const std::array<std::pair<std::string_view, std::vector<std::string>*>, 4> options{
+        {{"--apart", &files.apart},
+         {"--include", &files.includes},
          {"--define", &files.definitions},
          {"--link", &files.libraries}}};
+    const auto add_file = [&](const std::string& file) {
+        if (!std::filesystem::is_regular_file(file)) throw UsageError("there is no file " + file);
+        if (std::ranges::find(files.files, file) == files.files.end()) files.files.push_back(file);
+    };
     const std::size_t draft = place_of_draft(all);
     for (std::size_t i = 0; i < all.size(); ++i) {
         const std::string& word = all[i];
@@ -81,11 +90,9 @@ CommandWords::CommandWords(std::vector<std::string> all) {
             const bool is_apart = word == option->first;
             if (is_apart && i + 1 == all.size()) throw UsageError(word + " needs a value");
             option->second->push_back(is_apart ? all[++i] : word.substr(option->first.size() + 1));
+            if (option->second == &files.apart) add_file(files.apart.back());
         } else if (is_file_name(word) && i != draft) {
-            if (!std::filesystem::is_regular_file(word))
-                throw UsageError("there is no file " + word);
-            if (std::ranges::find(files.files, word) == files.files.end())
-                files.files.push_back(word);
+            add_file(word);
         } else {
             rest.push_back(word);
         }

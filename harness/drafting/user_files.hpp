@@ -11,6 +11,7 @@ namespace gradverify {
 /// Files of kernels and operators, and how they are built.
 struct UserFiles {
     std::vector<std::string> files;  ///< .cu, or C++
+    std::vector<std::string> apart;  ///< those of them whose code nobody vouches for
     std::vector<std::string> includes, definitions, libraries;
 
     /// As words of a command line to paste.

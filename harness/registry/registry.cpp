@@ -289,6 +289,17 @@ KernelDeclaration& Registry::add(KernelDeclaration declaration) {
     return *declarations_.back();
 }
 
+const KernelDeclaration* Registry::find_declaration(std::string_view operator_name,
+                                                    std::string_view pass_name,
+                                                    std::string_view variant,
+                                                    std::string_view device) const {
+    for (const auto& one : declarations_)
+        if (one->operator_name == operator_name && one->pass_name == pass_name &&
+            one->variant == variant && one->device == device)
+            return one.get();
+    return nullptr;
+}
+
 void Registry::check() {
     Resolver resolver(*this, operator_names());
     for (const auto& declaration : declarations_) resolver.resolve(*declaration);

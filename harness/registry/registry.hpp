@@ -66,6 +66,10 @@ class Registry {
     const std::vector<Kernel>& kernels() const;
     const Kernel* find_kernel(std::string_view full_name) const;
     const Operator* find_operator(std::string_view name) const;
+    /// Also before `check`; null where none was registered so.
+    const KernelDeclaration* find_declaration(std::string_view operator_name,
+                                              std::string_view pass_name, std::string_view variant,
+                                              std::string_view device) const;
     /// Sorted.
     std::vector<std::string> operator_names() const;
 

@@ -90,6 +90,7 @@ struct RowEvidence {
     Crowding crowding;      ///< likewise
     std::optional<WrappingCases> wrapping;
     std::string contiguous_alone;  ///< as in Outcome, of any passed case
+    std::int64_t calls_apart = 0, calls_without_launch = 0;  ///< see Outcome
     Coverage coverage;             ///< the problems that passed, or are empty
     /// What the `coverage` of a passed row is held against.
     std::shared_ptr<const PairsByRank> within_reach;

@@ -73,6 +73,8 @@ void decide_verdict(RowResult& result) {
 
 void note_passed(RowResult& result, const Case& drawn, const Outcome& outcome, bool draws_its_own) {
     ++result.passed;
+    result.calls_apart += outcome.calls_apart;
+    result.calls_without_launch += outcome.calls_without_launch;
     if (!outcome.overflows.empty())
         add_to(result.wrapping, WrappingCases{.cases = 1, .overflows = outcome.overflows});
     if (result.contiguous_alone.empty()) result.contiguous_alone = outcome.contiguous_alone;

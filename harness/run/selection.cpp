@@ -13,6 +13,7 @@
 
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
+#include "harness/devices/apart/apart_device.hpp"
 
 namespace gradverify {
 
@@ -175,6 +176,16 @@ std::string program_to_paste() {
     return first_word_to_paste() + (files ? std::string(" ") + files : "");
 }
 
+std::vector<std::string> files_kept_apart() {
+    const std::string& program = apart_program();
+    if (program.empty()) return {};
+    const char* const named = std::getenv(apart_variable);
+    if (!named || !*named) return {program};
+    std::vector<std::string> files;
+    for (const std::string_view file : split(named, '\n')) files.emplace_back(file);
+    return files;
+}
+
 WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer) {
     WorkerPoolOptions options{.command = {"/proc/self/exe", "worker"}, .jobs = jobs};
     if (sanitizer) {
@@ -199,6 +210,8 @@ std::unique_ptr<SanitizerRun> sanitizer_run(const std::string& tool, const std::
     if (tool.empty()) return nullptr;
     if (device != "cuda" && device != "auto")
         throw UsageError("--compute-sanitizer watches the device cuda, not " + device);
+    if (!apart_program().empty())
+        throw UsageError("--compute-sanitizer does not watch launchers that are kept apart");
     return std::make_unique<SanitizerRun>(tool);
 }
 

@@ -58,6 +58,10 @@ double parse_duration(const std::string& text);
 
 /// In the environment of a program over files that its command line named: these words.
 inline constexpr const char* files_variable = "GRADVERIFY_FILES";
+/// In the environment of such a program: those of the files that are kept apart, a line each.
+inline constexpr const char* apart_variable = "GRADVERIFY_APART";
+/// Those files; of a program that was built otherwise, its program of launchers; or none.
+std::vector<std::string> files_kept_apart();
 /// The words that begin a command to paste in this folder.
 std::string program_to_paste();
 /// Remembers the first word of the command line for `program_to_paste`.

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "harness/base/errors.hpp"
+#include "harness/devices/apart/apart_device.hpp"
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/devices/launch.hpp"
@@ -81,6 +82,9 @@ std::optional<Answer> answer(const CaseServer& server, const Request& request) t
                    : server.measure(std::get<MeasureRequest>(request));
     });
     outcome.seconds_cpu += take_owner_seconds();
+    const ApartCalls calls = take_apart_calls();
+    outcome.calls_apart = calls.completed;
+    outcome.calls_without_launch = calls.without_launch;
     return outcome;
 } catch (const EnvironmentError& wrong) {
     return Unreachable{wrong.what()};
@@ -145,6 +149,7 @@ int worker_main(const CaseServer& server) {
         return 2;
     }
     keep_modest();
+    if (!apart_program().empty()) hide_this_process();
     if (!write_answer(answers, Ready{})) return 0;
     while (const auto line = read_line(requests)) {
         const Request request = decode_request(*line);
