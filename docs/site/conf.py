@@ -25,6 +25,7 @@ NAVIGATION = {
     "Gallery of operators": ["docs/gallery", "docs/convolution", "docs/lenet5"],
     "Museum of bugs": [
         "docs/museum",
+        "docs/untrusted",
         "docs/strangers",
         "docs/seeded-bugs",
         "docs/results",

@@ -15,8 +15,8 @@ struct ProcessUsage {
     double cpu_seconds = 0.0;
     std::size_t memory_bytes = 0;  ///< resident; address space means nothing under CUDA
     std::size_t threads = 0;
-    bool wants_to_run = false;     ///< runnable, or waiting for a page
-    bool is_exiting = false;       ///< it has called exit itself or been killed, and is being taken down
+    bool wants_to_run = false;  ///< runnable, or waiting for a page
+    bool is_exiting = false;  ///< it has called exit itself or been killed, and is being taken down
 };
 
 /// Nothing when there is no such process.

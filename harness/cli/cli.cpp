@@ -367,7 +367,8 @@ int print(const std::string& text) {
 
 int run_verb(const CommandLine& line, const Suite& suite, char** argv) {
     const UserFiles& files = line.without_files;
-    if (!files.apart.empty() || !files.includes.empty() || !files.definitions.empty() || !files.libraries.empty())
+    if (!files.apart.empty() || !files.includes.empty() || !files.definitions.empty() ||
+        !files.libraries.empty())
         throw UsageError(
             "--apart, --include, --define and --link are about files to build, and none is named");
     if (line.worker->parsed()) return run_worker(line.sanitizer, suite, argv);

@@ -83,8 +83,9 @@ std::string project_of(const UserFiles& given) {
     std::vector<std::string> files, both;
     for (const std::string& file : given.files) {
         if (is_apart(file, given) && is_included(file, given))
-            throw UsageError(file + " is kept apart, and another file includes it: declare its "
-                                    "launchers there instead");
+            throw UsageError(file +
+                             " is kept apart, and another file includes it: declare its "
+                             "launchers there instead");
         if (!is_included(file, given) && !is_apart(file, given)) files.push_back(file);
     }
     std::string text =

@@ -89,9 +89,9 @@ struct RowEvidence {
     Magnitudes values;      ///< likewise
     Crowding crowding;      ///< likewise
     std::optional<WrappingCases> wrapping;
-    std::string contiguous_alone;  ///< as in Outcome, of any passed case
+    std::string contiguous_alone;                            ///< as in Outcome, of any passed case
     std::int64_t calls_apart = 0, calls_without_launch = 0;  ///< see Outcome
-    Coverage coverage;             ///< the problems that passed, or are empty
+    Coverage coverage;  ///< the problems that passed, or are empty
     /// What the `coverage` of a passed row is held against.
     std::shared_ptr<const PairsByRank> within_reach;
     /// The user's problems that this kernel does not support, each with the reason.

@@ -83,6 +83,7 @@ std::optional<Answer> answer(const CaseServer& server, const Request& request) t
     });
     outcome.seconds_cpu += take_owner_seconds();
     const ApartCalls calls = take_apart_calls();
+    outcome.seconds_cpu += calls.seconds;
     outcome.calls_apart = calls.completed;
     outcome.calls_without_launch = calls.without_launch;
     return outcome;
@@ -112,6 +113,8 @@ void keep_modest() {
     // What a launcher starts and leaves stays below this process, which ends it.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     // If memory runs out, a worker is killed, and neither the driver nor a neighbour.
+    // A hidden process can't write to this file unless it is root's.
+    prctl(PR_SET_DUMPABLE, 1);
     std::ofstream("/proc/self/oom_score_adj") << 1000;
 }
 
@@ -132,6 +135,10 @@ Outcome run_guarded(const CaseServer& server, const std::string& printed_case) {
 }
 
 int worker_main(const CaseServer& server) {
+    const auto hide = [] {
+        if (!apart_program().empty()) hide_this_process();
+    };
+    hide();  // workers that are forked from here as well
     serve_forks();
     serves = true;
     // No worker outlives its driver. If it has died before this line, the greeting below fails.
@@ -149,7 +156,7 @@ int worker_main(const CaseServer& server) {
         return 2;
     }
     keep_modest();
-    if (!apart_program().empty()) hide_this_process();
+    hide();
     if (!write_answer(answers, Ready{})) return 0;
     while (const auto line = read_line(requests)) {
         const Request request = decode_request(*line);

@@ -122,6 +122,7 @@ class ApartDevice final : public Device {
             return {.error = "the kernel wrote to a descriptor of the harness",
                     .device_lost = true};
         asked_.places = false;
+        calls_of_this_process.seconds += took.count();
         if (answer->has_thrown) throw std::runtime_error(modest(answer->error));
         RunStatus status = status_of(*answer, kernel);
         status.seconds = std::clamp(answer->seconds, 0.0, took.count());
@@ -177,8 +178,7 @@ class ApartDevice final : public Device {
                          .accesses_checked = answer.accesses_checked,
                          .not_served = answer.not_served && !answer.error.empty(),
                          .device_lost = answer.device_lost};
-        status.is_refusal =
-            status.not_served && answer.is_refusal && kernel.may_refuse_problems;
+        status.is_refusal = status.not_served && answer.is_refusal && kernel.may_refuse_problems;
         for (const std::string& finding : answer.findings)
             status.findings.push_back(modest(finding));
         tell_overflows(answer.overflows);
@@ -196,8 +196,7 @@ class ApartDevice final : public Device {
     void count_call(bool has_launched) {
         ++calls_of_this_process.completed;
         // An image that holds what it held, as of a problem of no elements, was not worked on.
-        if (is_cpu() && !has_launched &&
-            std::memcmp(memory_->image(used_), uploaded_, used_) != 0)
+        if (is_cpu() && !has_launched && std::memcmp(memory_->image(used_), uploaded_, used_) != 0)
             ++calls_of_this_process.without_launch;
     }
 
@@ -247,8 +246,10 @@ class ApartDevice final : public Device {
             const int ready = poll(&answers, 1, look_milliseconds);
             pass_on_blocks();
             siginfo_t ended{};
-            if (ready <= 0 && waitid(P_PID, static_cast<id_t>(process_), &ended,
-                                     WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0)
+            if (ready <= 0 &&
+                waitid(P_PID, static_cast<id_t>(process_), &ended, WEXITED | WNOHANG | WNOWAIT) ==
+                    0 &&
+                ended.si_pid != 0)
                 end_like_process();
             if (ready <= 0) continue;
             const ssize_t bytes = recv(socket_, room.data(), room.size(), MSG_TRUNC);
@@ -283,7 +284,8 @@ class ApartDevice final : public Device {
         const auto text = [](const auto& noted) {
             return std::string(noted.data(), strnlen(noted.data(), noted.size()));
         };
-        if (theirs.in_launcher) note_found(modest(text(theirs.found)).c_str(), theirs.found_not_served);
+        if (theirs.in_launcher)
+            note_found(modest(text(theirs.found)).c_str(), theirs.found_not_served);
         tell_overflows(text(theirs.overflows));
         const auto status = status_within(std::chrono::seconds(1));
         if (!status) std::fputs("the kernel closed descriptors of the harness\n", stderr);
@@ -340,9 +342,11 @@ ApartCalls take_apart_calls() { return std::exchange(calls_of_this_process, {});
 
 /// What stands for a function of a file that is kept apart, where only declarations could call it.
 extern "C" void gradverify_kept_apart(const char* name) {
-    throw UsageError(fmt::format("a declaration calls {}, which lies in a file that is kept apart; "
-                                 "launchers alone may",
-                                 name));
+    std::fprintf(stderr,
+                 "gradverify: a declaration calls %s, which lies in a file that is kept apart; "
+                 "launchers alone may\n",
+                 name);
+    _exit(exit_usage);
 }
 
 }  // namespace gradverify

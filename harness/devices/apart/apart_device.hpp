@@ -29,6 +29,7 @@ struct ApartCalls {
     std::int64_t completed = 0;
     /// On the device cpu: it began no block of threads, and the tensors had changed.
     std::int64_t without_launch = 0;
+    double seconds = 0.0;  ///< that this process has waited for them
 };
 /// Those since this was asked last.
 ApartCalls take_apart_calls();

@@ -193,8 +193,8 @@ inline std::vector<std::uint64_t> apart_begins(std::span<const std::uint64_t> re
 /// The region that an address lies in, or at whose end.
 inline std::size_t apart_region(std::uint64_t address) { return address / apart_zone - 16; }
 
-/// The memory behind a descriptor: a note by the launcher process, and the image of all regions, one
-/// behind the other. **Errors** std::runtime_error.
+/// The memory behind a descriptor: a note by the launcher process, and the image of all regions,
+/// one behind the other. **Errors** std::runtime_error.
 class ApartMemory {
   public:
     static constexpr std::size_t note_bytes = std::size_t{1} << 16;

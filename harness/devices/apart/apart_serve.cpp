@@ -29,8 +29,8 @@ class LauncherProcess {
             const std::vector<std::size_t> bytes(asked.region_bytes.begin(),
                                                  asked.region_bytes.end());
             begins_ = device_.place(bytes, edge);
-            told_begins_ = apart_begins(asked.region_bytes,
-                                        device_.has_unmapped_edges() && edge == Edge::end);
+            told_begins_ =
+                apart_begins(asked.region_bytes, device_.has_unmapped_edges() && edge == Edge::end);
             describe(asked);
             used_ = 0;
             for (const std::size_t region : bytes) used_ += region;

@@ -102,17 +102,54 @@ class Filter {
 void filter_calls() {
     Filter filter;
     for (const int call : {
-             SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, SYS_socket,
-             SYS_socketpair, SYS_connect, SYS_bind, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd,
-             SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns, SYS_keyctl,
-             SYS_add_key, SYS_request_key, SYS_setsid, SYS_setpgid, SYS_init_module,
-             SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_reboot, SYS_swapon,
-             SYS_swapoff, SYS_open_by_handle_at, SYS_acct, SYS_settimeofday, SYS_clock_settime,
-             SYS_clock_adjtime, SYS_adjtimex, SYS_sethostname, SYS_setdomainname, SYS_quotactl,
-             SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_fanotify_init, pidfd_open_call,
-             pidfd_send_call, pidfd_getfd_call, process_madvise_call,
+             SYS_ptrace,
+             SYS_process_vm_readv,
+             SYS_process_vm_writev,
+             SYS_kcmp,
+             SYS_socket,
+             SYS_socketpair,
+             SYS_connect,
+             SYS_bind,
+             SYS_bpf,
+             SYS_perf_event_open,
+             SYS_userfaultfd,
+             SYS_mount,
+             SYS_umount2,
+             SYS_pivot_root,
+             SYS_chroot,
+             SYS_unshare,
+             SYS_setns,
+             SYS_keyctl,
+             SYS_add_key,
+             SYS_request_key,
+             SYS_setsid,
+             SYS_setpgid,
+             SYS_init_module,
+             SYS_finit_module,
+             SYS_delete_module,
+             SYS_kexec_load,
+             SYS_reboot,
+             SYS_swapon,
+             SYS_swapoff,
+             SYS_open_by_handle_at,
+             SYS_acct,
+             SYS_settimeofday,
+             SYS_clock_settime,
+             SYS_clock_adjtime,
+             SYS_adjtimex,
+             SYS_sethostname,
+             SYS_setdomainname,
+             SYS_quotactl,
+             SYS_rt_sigqueueinfo,
+             SYS_rt_tgsigqueueinfo,
+             SYS_fanotify_init,
+             pidfd_open_call,
+             pidfd_send_call,
+             pidfd_getfd_call,
+             process_madvise_call,
 #ifdef SYS_fork
-             SYS_fork, SYS_vfork,
+             SYS_fork,
+             SYS_vfork,
 #endif
          })
         filter.deny(call);
@@ -137,7 +174,8 @@ int ruleset(int program, const std::string& folder) {
         std::uint64_t allowed;
         std::int32_t parent;
     } __attribute__((packed));
-    constexpr std::uint64_t run = 1, write_file = 2, read_file = 4, read_folder = 8, truncate = 1 << 14;
+    constexpr std::uint64_t run = 1, write_file = 2, read_file = 4, read_folder = 8,
+                            truncate = 1 << 14;
     const long version = syscall(landlock_create, nullptr, 0, 1);
     if (version < 1) return -1;
     const Rules handled{((1 << 13) - 1) | (version >= 3 ? truncate : 0)};
@@ -160,8 +198,9 @@ int ruleset(int program, const std::string& folder) {
     for (const char* path : {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"})
         permit_path(path, read_file | write_file);
     permit_path("/dev/shm", read_file | write_file | read_folder | truncate | (1 << 8) | (1 << 5));
-    for (const char* name : {"ctl", "-uvm", "-uvm-tools", "-modeset", "-caps", "0", "1", "2", "3",
-                             "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"})
+    for (const char* name :
+         {"ctl", "-uvm", "-uvm-tools", "-modeset", "-caps", "0",  "1",  "2",  "3",  "4", "5",
+          "6",   "7",    "8",          "9",        "10",    "11", "12", "13", "14", "15"})
         permit_path(std::string("/dev/nvidia") + name, read_file | write_file | read_folder);
     permit(program, run | read_file);
     return rules;
