@@ -26,6 +26,10 @@ TEST_CASE("a process that has called exit, or was killed, is told from one that 
     const auto before = usage_of(waiting);
     REQUIRE(before);
     CHECK_FALSE(before->is_exiting);
+    // It counts with the one that has started it.
+    const auto both = usage_of(getpid());
+    CHECK(both->threads == itself->threads + 1);
+    CHECK(both->memory_bytes >= itself->memory_bytes + before->memory_bytes);
     kill(waiting, SIGKILL);
     siginfo_t info{};
     // It stays what it is until it is reaped.

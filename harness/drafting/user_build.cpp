@@ -28,10 +28,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether one of the other files includes this one, so that it is not built by itself: it is
-/// looked for as compilers do, beside that file, then where they are told to.
-bool is_included(const fs::path& file, const UserFiles& given) {
+bool is_apart(const std::string& file, const UserFiles& given) {
+    return std::ranges::find(given.apart, file) != given.apart.end();
+}
+
+/// Whether one of the other files, of those that are kept apart or of the others, includes this
+/// one, so that it is not built by itself: it is looked for as compilers do, beside that file, then
+/// where they are told to.
+bool is_included(const fs::path& file, const UserFiles& given, bool by_apart) {
     return std::ranges::any_of(given.files, [&](const fs::path& other) {
+        if (is_apart(other, given) != by_apart) return false;
         std::vector<fs::path> folders{other.parent_path()};
         folders.insert(folders.end(), given.includes.begin(), given.includes.end());
         const std::string text = read_file(other.string()).value_or("");
@@ -67,10 +73,6 @@ std::vector<std::string> absolute(std::vector<std::string> paths) {
     return paths;
 }
 
-bool is_apart(const std::string& file, const UserFiles& given) {
-    return std::ranges::find(given.apart, file) != given.apart.end();
-}
-
 bool is_cuda(const std::string& file) { return file.ends_with(".cu"); }
 
 bool registers(const std::string& file) {
@@ -80,13 +82,18 @@ bool registers(const std::string& file) {
 }
 
 std::string project_of(const UserFiles& given) {
-    std::vector<std::string> files, both;
+    std::vector<std::string> files, apart, both;
     for (const std::string& file : given.files) {
-        if (is_apart(file, given) && is_included(file, given))
+        const bool is_included_there = is_included(file, given, false);
+        if (!is_apart(file, given)) {
+            if (!is_included_there) files.push_back(file);
+        } else if (is_included_there) {
             throw UsageError(file +
                              " is kept apart, and another file includes it: declare its "
                              "launchers there instead");
-        if (!is_included(file, given) && !is_apart(file, given)) files.push_back(file);
+        } else if (!is_included(file, given, true)) {
+            apart.push_back(file);
+        }
     }
     std::string text =
         "cmake_minimum_required(VERSION 3.25)\n"
@@ -102,11 +109,11 @@ std::string project_of(const UserFiles& given) {
     if (extension != files.end()) text += "\n    KERNELS";
     add(extension, files.end());
     const bool has_extension =
-        extension != files.end() || std::ranges::any_of(given.apart, is_of_extension);
-    if (!given.apart.empty()) text += "\n    APART";
-    add(given.apart.begin(), given.apart.end());
+        extension != files.end() || std::ranges::any_of(apart, is_of_extension);
+    if (!apart.empty()) text += "\n    APART";
+    add(apart.begin(), apart.end());
     text += has_extension ? "\n    TORCH)\n" : ")\n";
-    const std::string launchers = given.apart.empty() ? "gradverify" : "gradverify-launchers";
+    const std::string launchers = apart.empty() ? "gradverify" : "gradverify-launchers";
     std::set<std::string> targets{"gradverify", launchers};
     for (const std::string& target : targets) {
         add_command(text, "target_include_directories", target, absolute(given.includes));
@@ -279,15 +286,13 @@ class BuildOutput {
 }  // namespace
 
 void keep_launchers_apart(UserFiles& files) {
-    if (!files.apart.empty()) return;
-    bool is_declared = false;
-    for (const std::string& file : files.files) {
-        if (registers(file))
-            is_declared = true;
-        else if ((is_cuda(file) || is_of_extension(file)) && !is_included(file, files))
-            files.apart.push_back(file);
-    }
-    if (!is_declared) files.apart.clear();
+    if (!files.apart.empty() || std::ranges::none_of(files.files, registers)) return;
+    std::ranges::copy_if(files.files, std::back_inserter(files.apart), [](const auto& file) {
+        return !registers(file) && (is_cuda(file) || is_of_extension(file));
+    });
+    // What the others include is theirs.
+    const UserFiles all = files;
+    std::erase_if(files.apart, [&](const auto& file) { return is_included(file, all, false); });
 }
 
 std::string program_over(const UserFiles& given, const std::string& device) {

@@ -212,7 +212,7 @@ class ApartDevice final : public Device {
         memory_.emplace(memory);
         process_ = fork();
         if (process_ == 0) {
-            become_confined(apart_program(), {apart_program(), name_}, ends[1], memory);
+            become_confined(apart_program(), {apart_program(), name_}, ends[1], memory, !is_cpu());
             std::fprintf(stderr, "can't run %s: %s\n", apart_program().c_str(),
                          std::strerror(errno));
             _exit(127);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <optional>
 
@@ -35,9 +36,13 @@ class LauncherProcess {
             used_ = 0;
             for (const std::size_t region : bytes) used_ += region;
         }
-        if (asked.uploads) device_.upload(memory_.image(used_));
+        if (asked.uploads) device_.upload(staged(0, memory_.image(used_)));
         const RunStatus status = run(asked);
-        if (status.ok()) device_.download(memory_.image(used_));
+        if (status.ok()) {
+            std::byte* const left = staged(1, nullptr);
+            device_.download(left);
+            if (left != memory_.image(used_)) std::memcpy(memory_.image(used_), left, used_);
+        }
         ApartAnswer answer{.number = asked.number,
                            .error = status.error.substr(0, ApartAnswer::most_text),
                            .unordered = status.unordered.substr(0, ApartAnswer::most_text),
@@ -56,6 +61,15 @@ class LauncherProcess {
     }
 
   private:
+    /// The image itself, or, where the device's own memory is copied faster and for sure before
+    /// work on any stream begins, such memory, with what is given.
+    std::byte* staged(int which, const std::byte* given) {
+        if (!device_.overlaps_streams()) return memory_.image(used_);
+        std::byte* const host = device_.host_memory(which, used_);
+        if (given) std::memcpy(host, given, used_);
+        return host;
+    }
+
     std::byte* moved(std::uint64_t address) const {
         if (address == 0) return nullptr;
         const std::size_t region = apart_region(address);

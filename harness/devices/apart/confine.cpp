@@ -8,15 +8,16 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string_view>
 
 namespace gradverify {
@@ -25,10 +26,7 @@ namespace {
 
 // Numbers that every architecture has alike; glibc's headers may be older than these calls.
 constexpr int landlock_create = 444, landlock_add = 445, landlock_restrict = 446;
-constexpr int close_range_call = 436, pidfd_open_call = 434, pidfd_send_call = 424;
-constexpr int pidfd_getfd_call = 438, process_madvise_call = 440, clone3_call = 435;
-constexpr int io_uring_calls[] = {425, 426, 427};
-constexpr int mount_calls[] = {428, 429, 430, 431, 432, 433, 442};
+constexpr int close_range_call = 436, clone3_call = 435;
 constexpr unsigned long clone_thread = 0x10000;
 
 #if defined(__x86_64__)
@@ -98,75 +96,42 @@ class Filter {
     std::vector<sock_filter> code_;
 };
 
-/// Threads are made as before, processes are not; signals reach this one alone.
-void filter_calls() {
-    Filter filter;
-    for (const int call : {
-             SYS_ptrace,
-             SYS_process_vm_readv,
-             SYS_process_vm_writev,
-             SYS_kcmp,
-             SYS_socket,
-             SYS_socketpair,
-             SYS_connect,
-             SYS_bind,
-             SYS_bpf,
-             SYS_perf_event_open,
-             SYS_userfaultfd,
-             SYS_mount,
-             SYS_umount2,
-             SYS_pivot_root,
-             SYS_chroot,
-             SYS_unshare,
-             SYS_setns,
-             SYS_keyctl,
-             SYS_add_key,
-             SYS_request_key,
-             SYS_setsid,
-             SYS_setpgid,
-             SYS_init_module,
-             SYS_finit_module,
-             SYS_delete_module,
-             SYS_kexec_load,
-             SYS_reboot,
-             SYS_swapon,
-             SYS_swapoff,
-             SYS_open_by_handle_at,
-             SYS_acct,
-             SYS_settimeofday,
-             SYS_clock_settime,
-             SYS_clock_adjtime,
-             SYS_adjtimex,
-             SYS_sethostname,
-             SYS_setdomainname,
-             SYS_quotactl,
-             SYS_rt_sigqueueinfo,
-             SYS_rt_tgsigqueueinfo,
-             SYS_fanotify_init,
-             pidfd_open_call,
-             pidfd_send_call,
-             pidfd_getfd_call,
-             process_madvise_call,
+// clang-format off
+constexpr int denied[] = {
+    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, SYS_socketpair,
+    SYS_connect, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_mount, SYS_umount2,
+    SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns, SYS_keyctl, SYS_add_key, SYS_request_key,
+    SYS_setsid, SYS_setpgid, SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load,
+    SYS_reboot, SYS_swapon, SYS_swapoff, SYS_open_by_handle_at, SYS_acct, SYS_settimeofday,
+    SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex, SYS_sethostname, SYS_setdomainname,
+    SYS_quotactl, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_fanotify_init,
 #ifdef SYS_fork
-             SYS_fork,
-             SYS_vfork,
+    SYS_fork, SYS_vfork,
 #endif
-         })
-        filter.deny(call);
-    for (const int call : io_uring_calls) filter.deny(call);
-    for (const int call : mount_calls) filter.deny(call);
+    // By number, as headers may be older: pidfd_*, io_uring_*, mounts, process_madvise.
+    424, 434, 438, 425, 426, 427, 428, 429, 430, 431, 432, 433, 442, 440};
+// clang-format on
+
+/// Threads are made as before, processes are not; signals reach this one alone.
+void filter_calls(bool uses_gpu) {
+    Filter filter;
+    for (const int call : denied) filter.deny(call);
     // Its flags lie in memory, where a filter can't look; the C library then takes the older call.
     filter.deny(clone3_call, ENOSYS);
     filter.need_bits(SYS_clone, 0, clone_thread);
     const auto own = static_cast<std::uint32_t>(getpid());
     for (const int call : {SYS_kill, SYS_tkill, SYS_tgkill}) filter.need_value(call, 0, own, own);
     filter.need_value(SYS_prlimit64, 0, own, 0);
+    // CUDA gives a local socket a name, and asks nobody there.
+    const int families = uses_gpu ? AF_UNIX : AF_UNSPEC;
+    filter.need_value(SYS_socket, 0, static_cast<std::uint32_t>(families), families);
+    if (!uses_gpu) filter.deny(SYS_bind);
     filter.install();
 }
 
 /// Files that programs and a GPU's driver read, and those that they write. Nothing where the kernel
 /// has no Landlock.
-int ruleset(int program, const std::string& folder) {
+int ruleset(int program, const std::string& folder, bool uses_gpu) {
     struct Rules {
         std::uint64_t files;
     };
@@ -197,12 +162,15 @@ int ruleset(int program, const std::string& folder) {
     permit_path(folder, run | read_file);
     for (const char* path : {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"})
         permit_path(path, read_file | write_file);
-    permit_path("/dev/shm", read_file | write_file | read_folder | truncate | (1 << 8) | (1 << 5));
-    for (const char* name :
-         {"ctl", "-uvm", "-uvm-tools", "-modeset", "-caps", "0",  "1",  "2",  "3",  "4", "5",
-          "6",   "7",    "8",          "9",        "10",    "11", "12", "13", "14", "15"})
-        permit_path(std::string("/dev/nvidia") + name, read_file | write_file | read_folder);
     permit(program, run | read_file);
+    if (!uses_gpu) return rules;
+    // Files that CUDA shares, its threads' names, and the GPUs.
+    permit_path("/dev/shm", read_file | write_file | read_folder | truncate | (1 << 8) | (1 << 5));
+    permit_path("/proc/self", read_file | write_file | read_folder | truncate);
+    std::error_code none;
+    for (const auto& device : std::filesystem::directory_iterator("/dev", none))
+        if (device.path().filename().string().starts_with("nvidia"))
+            permit_path(device.path(), read_file | write_file | read_folder);
     return rules;
 }
 
@@ -236,19 +204,20 @@ void drop_privileges(int program) {
 }  // namespace
 
 void become_confined(const std::string& program, std::vector<std::string> words, int third,
-                     int fourth) {
-    // Above the numbers that it is to have.
+                     int fourth, bool uses_gpu) {
+    // First above the numbers that they are to have.
+    const int file = open(program.c_str(), O_RDONLY | O_CLOEXEC);
     const int fds[] = {fcntl(third, F_DUPFD, 10), fcntl(fourth, F_DUPFD, 10),
-                       open(program.c_str(), O_RDONLY | O_CLOEXEC)};
+                       fcntl(file, F_DUPFD, 10)};
     for (int i = 0; i < 3; ++i)
         if (dup3(fds[i], 3 + i, i == 2 ? O_CLOEXEC : 0) < 0) return;
     const int executable = 5;
-    const int rules = ruleset(executable, program.substr(0, program.rfind('/') + 1));
+    const int rules = ruleset(executable, program.substr(0, program.rfind('/') + 1), uses_gpu);
     drop_privileges(executable);
     if (rules >= 0) syscall(landlock_restrict, rules, 0);
     syscall(close_range_call, 6, ~0U, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    filter_calls();
+    filter_calls(uses_gpu);
     std::vector<char*> arguments, variables = modest_environment();
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);

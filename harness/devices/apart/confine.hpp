@@ -13,7 +13,7 @@ namespace gradverify {
 /// where the kernel can that with no file to write but devices', and with no system calls that
 /// reach other processes or the network. Returns, with errno, only where the program can't be run.
 void become_confined(const std::string& program, std::vector<std::string> words, int third,
-                     int fourth);
+                     int fourth, bool uses_gpu);
 
 /// From now on this process and its threads become no other program.
 void forbid_exec();
