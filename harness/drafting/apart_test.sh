@@ -130,7 +130,7 @@ static bool forged() {
     return false;
 }
 TEXT
-forges 'all answers from here on' '"verdict":"passed",.*"apart":\[\]' <<'TEXT'
+forges 'all answers from here on' <<'TEXT'
 static bool forged() {
     char asked[65536];
     for (int due = 1;; due = 1) {
