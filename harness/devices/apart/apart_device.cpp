@@ -89,7 +89,9 @@ class ApartDevice final : public Device {
         if (memory_) std::memcpy(host, memory_->image(used_), used_);
     }
 
-    void describe(std::span<const PlacedBuffer> buffers, Poison scratch) override {
+    void describe(std::span<const PlacedBuffer> buffers, Poison scratch,
+                  bool is_protected) override {
+        asked_.is_protected = is_protected;
         asked_.poison = static_cast<int>(scratch);
         asked_.buffers.clear();
         for (const PlacedBuffer& one : buffers)
@@ -236,15 +238,18 @@ class ApartDevice final : public Device {
         std::vector<char>& room = received_;
         room.resize(ApartAnswer::most_bytes);
         std::uint64_t blocks = memory_->note().blocks;
-        const auto pass_on_blocks = [&] {
-            const std::uint64_t now = memory_->note().blocks;
-            worker_note().blocks += now - std::exchange(blocks, now);
+        std::uint64_t threads = memory_->note().threads;
+        const auto pass_on_counts = [&] {
+            const WorkerNote& theirs = memory_->note();
+            const std::uint64_t blocks_now = theirs.blocks, threads_now = theirs.threads;
+            worker_note().blocks += blocks_now - std::exchange(blocks, blocks_now);
+            worker_note().threads += threads_now - std::exchange(threads, threads_now);
         };
         constexpr int look_milliseconds = 20;
         for (;;) {
             pollfd answers{.fd = socket_, .events = POLLIN, .revents = 0};
             const int ready = poll(&answers, 1, look_milliseconds);
-            pass_on_blocks();
+            pass_on_counts();
             siginfo_t ended{};
             if (ready <= 0 &&
                 waitid(P_PID, static_cast<id_t>(process_), &ended, WEXITED | WNOHANG | WNOWAIT) ==

@@ -146,6 +146,7 @@ struct ApartCall {
     std::uint64_t order_seed = 0;
     bool places = false;  ///< new regions, and what lies in them; else those of the call before
     int edge = 0, poison = 0;
+    bool is_protected = false;
     std::vector<std::uint64_t> region_bytes;
     std::vector<Buffer> buffers;
     bool uploads = false;  ///< what the image holds; else they hold what the call before left
@@ -155,7 +156,8 @@ struct ApartCall {
               self.space, self.rank, self.problem, self.tensors, self.names, self.outputs,
               self.own_stream, self.block_size, self.output_mask, self.workspace,
               self.workspace_bytes, self.order, self.delayed, self.order_seed, self.places,
-              self.edge, self.poison, self.region_bytes, self.buffers, self.uploads);
+              self.edge, self.poison, self.is_protected, self.region_bytes, self.buffers,
+              self.uploads);
     }
 };
 

@@ -84,7 +84,7 @@ class LauncherProcess {
                                .end = moved(one.end),
                                .element_bytes = one.element_bytes,
                                .is_input = one.is_input});
-        device_.describe(buffers, static_cast<Poison>(asked.poison));
+        device_.describe(buffers, static_cast<Poison>(asked.poison), asked.is_protected);
     }
 
     RunStatus run(const ApartCall& asked) {
