@@ -9,6 +9,7 @@
 #include "harness/base/text.hpp"
 #include "harness/cases/compare.hpp"
 #include "harness/cases/sensitivity.hpp"
+#include "harness/registry/registry.hpp"
 
 namespace gradverify {
 
@@ -16,7 +17,7 @@ namespace {
 
 // What fits a terminal.
 constexpr std::int64_t columns_maximum = 24, rows_maximum = 16;
-constexpr int slices_maximum = 3;
+constexpr int slices_maximum = 3, listed_maximum = 6;
 // More ulps say no more than the two numbers do.
 constexpr double ulps_maximum = 1e5;
 // Digits that tell every float, or double, from all others.
@@ -219,8 +220,28 @@ std::string print(const std::vector<GivenNumbers>& given) {
     return joined(tensors);
 }
 
-std::string given_line(const Outcome& outcome) {
-    return outcome.given.empty() ? std::string() : line("given", wrapped(print(outcome.given), 13));
+/// `dy[1][0] = 1`, of the elements that a case lists and `given` does not hold.
+std::string print_listed(const Case& checked, const std::vector<GivenNumbers>& given) {
+    const Kernel* const kernel = Registry::instance().find_kernel(checked.kernel);
+    std::vector<std::string> listed;
+    for (const DataElement& one : checked.data.elements) {
+        if (std::ranges::find(given, one.tensor, &GivenNumbers::tensor) != given.end()) continue;
+        Sizes index{one.index};
+        if (kernel) index = unflatten(one.index, kernel->op->sizes_of(one.tensor, checked.problem));
+        listed.push_back(
+            fmt::format("{}{} = {}", one.tensor, print_index(index), number(one.value)));
+    }
+    if (const auto all = std::ssize(listed); all > listed_maximum) {
+        listed.resize(listed_maximum);
+        listed.back() += fmt::format(" ... ({} in all)", all);
+    }
+    return joined(listed);
+}
+
+std::string given_line(const Case& checked, const Outcome& outcome) {
+    std::vector<std::string> given{print(outcome.given), print_listed(checked, outcome.given)};
+    std::erase(given, "");
+    return given.empty() ? std::string() : line("given", wrapped(joined(given, "; "), 13));
 }
 
 std::string asked_line(const RowResult& row) {
@@ -328,7 +349,7 @@ std::string report_bug(const std::vector<const RowResult*>& rows, const std::str
            told("pattern", pattern) + told("only", only) +
            also({rows.begin() + 1, rows.end()}, failure.outcome.message, failure.smallest.problem) +
            line("problem", wrapped(problem, 13)) + asked_line(*rows.front()) +
-           given_line(failure.outcome) + in_general(explained.generality) +
+           given_line(failure.smallest, failure.outcome) + in_general(explained.generality) +
            told("values", explained.values) + told("witnesses", explained.witnesses) +
            evidence(failure.outcome) +
            line("replay", program + " repro " + shell_quoted(failure.smallest.print()));
@@ -359,7 +380,7 @@ std::string report_imprecise(const RowRecord& record, const std::string& program
 std::string report_case(const Case& checked, const Outcome& outcome) {
     if (outcome.verdict == Verdict::failed)
         return header(checked, outcome) + line("problem", checked.problem.print()) +
-               given_line(outcome) + evidence(outcome);
+               given_line(checked, outcome) + evidence(outcome);
     return fmt::format(
         "{}: {} on {}, {}, {}{}{}{}\n", name_of(outcome.verdict), checked.kernel, checked.device,
         checked.property, checked.problem.print(),

@@ -43,7 +43,7 @@ std::string problem_line(const Minimality& minimality) {
     const std::string text =
         report_failure(failure_of("plain", "repeatable", Outcome::failed("differs"), minimality));
     const std::size_t begin = text.find("  problem    ");
-    return text.substr(begin, text.find("  replay") - begin);
+    return text.substr(begin, text.find("  given") - begin);
 }
 
 }  // namespace
@@ -54,6 +54,7 @@ TEST_CASE("a failed row tells kernel, property, problem, the worst elements, whe
   kernel     toy.forward/plain on cpu
   property   matches_reference: y differs from the reference
   problem    n=2,in=3 (minimal, certified: all 7 smaller problems pass; 41 runs)
+  given      x[0] = 1
   worst      y[1][2]: got 3, want 1 exactly
              y[0][0]: got 0.1, want 0.2, bound 0.05 (2 times the bound)
   wrong      2 of 6 elements of y
@@ -73,7 +74,8 @@ TEST_CASE("whole numbers that were given are told, the first of many") {
                      {.tensor = "index", .first = {7, -1}, .total = 40},
                      {.tensor = "none", .first = {}, .total = 0}};
     const std::string line =
-        "  given      offsets = 0 0 1, index = 7 -1 ... (40 in all), none = (no element)\n";
+        "  given      offsets = 0 0 1, index = 7 -1 ... (40 in all), none = (no element); x[0] = "
+        "1\n";
     const RowResult row = failure_of("plain", "repeatable", outcome);
     CHECK(contains(report_failure(row), "runs)\n" + line + "  replay"));
     CHECK(contains(report_case(row.failure->smallest, outcome), "n=2,in=3\n" + line));
@@ -95,6 +97,7 @@ TEST_CASE("a bug names each property that fails at its problem, and those that a
   also       repeatable: the same
              stays_in_bounds: left y[0]
   problem    n=2,in=3 (minimal, certified: all 7 smaller problems pass; 41 runs)
+  given      x[0] = 1
   replay     gradverify repro 'v1:toy.forward/plain:matches_reference:cpu:n=2,in=3:data=x[0]=1'
 )");
     const RowResult told =
@@ -183,6 +186,7 @@ TEST_CASE("what fails in general and who is wrong stand behind the problem, if t
     result.failure->witnesses = "the kernel stands alone";
     CHECK(contains(report_failure(result),
                    "41 runs)\n"
+                   "  given      x[0] = 1\n"
                    "  in general fails wherever n >= 2; in doesn't matter (52 problems run)\n"
                    "  witnesses  the kernel stands alone\n"
                    "  replay "));
