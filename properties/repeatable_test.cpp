@@ -112,27 +112,30 @@ TEST_CASE("between the calls is one on inputs that are times -3, or another orde
     CHECK(seen == std::vector{own, own, other, own});
 }
 
-TEST_CASE("offsets are mirrored between the calls, and still are offsets") {
-    const Operator parts = declare_operator("shifted_offsets")
-                               .parameter("total", {.minimum = 0})
-                               .parameter("parts")
-                               .input("offsets", {one_more_than("parts")}, offsets_to("total"))
-                               .input("x", {one_more_than("parts")})
-                               .output("y", {one_more_than("parts")})
-                               .forward([]<class T>(const ForwardCall<T>& call) {
-                                   for (std::int64_t i = 0; i < call.output("y").size(0); ++i)
-                                       call.output("y")(i) =
-                                           call.input("offsets")(i) + call.input("x")(i);
-                               });
-    std::vector<double> of_third_call;
+TEST_CASE("offsets and sorted indices are mirrored between the calls, and still ascend") {
+    const Operator parts =
+        declare_operator("shifted_offsets")
+            .parameter("total", {.minimum = 0})
+            .parameter("parts")
+            .input("offsets", {one_more_than("parts")}, offsets_to("total"))
+            .input("sorted", {one_more_than("parts")}, sorted_indices_below("parts"))
+            .input("x", {one_more_than("parts")})
+            .output("y", {one_more_than("parts")})
+            .forward([]<class T>(const ForwardCall<T>& call) {
+                for (std::int64_t i = 0; i < call.output("y").size(0); ++i)
+                    call.output("y")(i) = call.input("offsets")(i) + call.input("x")(i);
+            });
+    std::vector<double> of_third_call, sorted;
     const Script reads = [&](const ScriptedElement& element) {
         if (element.call == 2) of_third_call.push_back(element.inputs[0]);
-        return element.inputs[0] + element.inputs[1];
+        if (element.call == 2) sorted.push_back(element.inputs[1]);
+        return element.inputs[0] + element.inputs[2];
     };
     CHECK(testing::outcome_of(repeatable, parts, same_bits, reads,
-                              "total=5,parts=2:data=offsets[1]=2")
+                              "total=5,parts=2:data=offsets[1]=2,sorted[2]=1")
               .verdict == Verdict::passed);
     CHECK(of_third_call == std::vector<double>{0.0, 3.0, 5.0});
+    CHECK(sorted == std::vector<double>{0.0, 1.0, 1.0});
 }
 
 }  // namespace gradverify
