@@ -277,7 +277,7 @@ TEST_CASE("the call before changes no lengths, no order, no saved output, and no
             }
         };
         std::set<std::string> changed;
-        for (int seed = 0; seed < 12; ++seed) {
+        for (int seed = 0; seed < 16; ++seed) {
             const auto rest = fmt::format("n=2,rows=3:seed={}:before=n=2,rows=3", seed);
             MadeCase made({declared}, pass, kernel, rest);
             made.caller.call(made.kernel(), made.given());

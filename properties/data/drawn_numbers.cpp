@@ -292,7 +292,10 @@ void add_offset(Array<double>& array, SplitMix64 random, DType dtype) {
     const auto size = static_cast<int>(random.below(3));
     // A narrow type has few digits to leave for the spread.
     const double offset = sign * std::ldexp(1.0, is_narrow ? 2 + size : 10 + 2 * size);
-    for (double& element : array.data) element = rounded_to(dtype, element + offset);
+    // A block's numbers may be too large for the elements alone, and stay.
+    for (double& element : array.data)
+        if (const double moved = rounded_to(dtype, element + offset); std::isfinite(moved))
+            element = moved;
 }
 
 /// The most powers of two by which outliers are larger: exp overflows, but squares stay finite.
