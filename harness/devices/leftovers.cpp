@@ -128,6 +128,7 @@ std::string Leftovers::found(const void* launcher) const {
         return "leaves another process running, or does not wait for its end";
     }
     if (std::string changed = changed_limit(); !changed.empty()) return changed;
+    if (alarm(0) != 0) return "leaves an alarm that ends the process";
     if (kept_ == Kept::threads_and_files) return {};
     if (kept_ == Kept::nothing && threads() > threads_) {
         const auto until = std::chrono::steady_clock::now() + longest_end;

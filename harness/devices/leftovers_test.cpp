@@ -56,6 +56,14 @@ TEST_CASE("another process is left whether it runs or only waits to be reaped, a
     CHECK(before.found(nullptr) == "");
 }
 
+TEST_CASE("an alarm that is left is told, and goes off no more") {
+    const Leftovers before(keeps_all);
+    alarm(1);
+    CHECK(before.found(nullptr) == "leaves an alarm that ends the process");
+    CHECK(before.found(nullptr) == "");
+    sleep(1);
+}
+
 TEST_CASE("a limit that was changed is told and restored") {
     const Leftovers before(keeps_all);
     rlimit usual{};
