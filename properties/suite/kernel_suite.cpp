@@ -176,14 +176,15 @@ double expected_threads(const Kernel& kernel, const Problem& problem) {
                      threads_by(kernel.any().launch_cost, problem, outputs)});
 }
 
-/// Whether `threads` in so many calls are far beyond that, where no other kernel was called.
+/// Whether `threads` in so many calls are far beyond that, and cost more than the rest of a small
+/// case, where no other kernel was called.
 Crowding crowding_of(const Kernel& kernel, const Case& checked, double threads, double calls) {
-    constexpr double many_times = 30.0;
+    constexpr double many_times = 30.0, many_threads = 0x1p14;
     double expected = expected_threads(kernel, checked.problem);
     if (const auto& before = checked.setting.before)
         expected = std::max(expected, expected_threads(kernel, *before));
-    const bool is_crowded =
-        worker_note().partners[0] == '\0' && threads > many_times * expected * calls;
+    const bool is_crowded = worker_note().partners[0] == '\0' &&
+                            threads > std::max(many_times * expected, many_threads) * calls;
     return is_crowded ? Crowding{.threads = threads / calls, .expected = expected} : Crowding();
 }
 

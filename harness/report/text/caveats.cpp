@@ -92,9 +92,10 @@ std::string time_line(const std::vector<RowRecord>& records) {
 /// not know of, one line each, by the row that ran fewest.
 std::string crowding_lines(const std::vector<RowRecord>& records) {
     constexpr double much_of_the_time = 0.5;
+    constexpr std::int64_t least_cases = 50;  // fewer say little
     std::map<std::string, const RowRecord*> kernels;
     for (const RowRecord& record : records) {
-        if (record.cut_of == 0 || record.crowding.empty() ||
+        if (record.cut_of == 0 || record.crowding.empty() || record.cases < least_cases ||
             record.crowding.seconds < much_of_the_time * record.seconds)
             continue;
         const RowRecord*& fewest = kernels[record.kernel_on_device()];

@@ -65,14 +65,18 @@ TEST_CASE("a kernel whose threads its cost model does not know of is told, where
     std::vector<RowResult> results{result_of("plain", "repeatable", Verdict::passed),
                                    result_of("plain", "stays_in_bounds", Verdict::passed)};
     for (RowResult& result : results) {
+        result.cases = 60;
         result.cut_of = 1000;
         result.crowding = {.threads = 65536.0, .expected = 12.0, .seconds = 0.8 * result.seconds};
     }
-    results[1].cases = 19;
+    results[1].cases = 50;
     CHECK(contains(summary_of(results),
-                   "few cases: toy.forward/plain, stays_in_bounds on cpu ran 19 of 1000, since its "
+                   "few cases: toy.forward/plain, stays_in_bounds on cpu ran 50 of 1000, since its "
                    "calls begin up to\n  65536 threads where their cost model says 12: begin fewer "
                    "for small problems, or say how many by\n  .costs\n"));
+    results[0].cases = results[1].cases = 49;
+    CHECK_FALSE(contains(summary_of(results), "few cases"));
+    results[0].cases = results[1].cases = 60;
     results[0].crowding.seconds = results[1].crowding.seconds = 0.4 * results[0].seconds;
     CHECK_FALSE(contains(summary_of(results), "few cases"));
     results[1].crowding.seconds = results[1].seconds;
