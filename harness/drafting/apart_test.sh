@@ -406,14 +406,12 @@ right 'a PyTorch extension' extension.cu extension_glue.cu
 
 # What is said of one that crashes, and the line that replays it.
 cat >crashing.cu <<'TEXT'
-#include <stdexcept>
 __global__ void relu_kernel(const float* dy, const float* x, float* dx, long n) {
     const long i = blockIdx.x * 64L + threadIdx.x;
-    if (i < n + n / 5) dx[i] = x[i] > 0 ? dy[i] : 0;
+    if (i < n) dx[i] = x[i] > 0 ? dy[i] : 0;
 }
 void relu_backward(const float* dy, const float* x, float* dx, long n, cudaStream_t) {
-    if (n == 3) *reinterpret_cast<volatile int*>(8) = 1;
-    if (n == 4) throw std::runtime_error("four");
+    if (n >= 3) *reinterpret_cast<volatile int*>(8) = 1;
     relu_kernel<<<(n + 63) / 64, 64>>>(dy, x, dx, n);
 }
 TEXT
