@@ -385,6 +385,23 @@ TEST_CASE("what a kernel without end is waited for comes behind all others' case
     CHECK(results[4].message.starts_with("no end after 0.5 s of CPU time"));
 }
 
+TEST_CASE("other rows of a kernel that has only hung wait for it, and take no time from others") {
+    Bench bench;
+    const char* const small = "toy.forward/small";
+    std::vector<Row> rows{bench.row("spin"), bench.row("echo", small)};
+    for (int i = 0; i < 12; ++i) rows.push_back(bench.row("hang"));
+    const auto results = bench.check(rows, {.cases = 20});
+    const auto behind = std::ranges::find_if(
+        bench.ended_cases, [](const auto& ended) { return ended.ends_with(" failed"); });
+    CHECK(behind - bench.ended_cases.begin() == 20);
+    // Those that were in the worker's pipe when the first was put off, and no more.
+    CHECK(std::ranges::count_if(bench.asked,
+                                [](const Asked& one) { return one.property == "hang"; }) >= 12);
+    for (const RowResult& result : results)
+        CHECK(result.verdict ==
+              (result.row.kernel->name == small ? Verdict::passed : Verdict::failed));
+}
+
 TEST_CASE("a slow case that was put off passes, and its row goes on") {
     Bench bench;
     const auto results = bench.check({bench.row("spin_100"), bench.row("pass")}, {.cases = 3});

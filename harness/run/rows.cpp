@@ -127,6 +127,17 @@ bool Rows::is_out_of_time(const Serving& serving) const {
            time_.seconds_left();
 }
 
+/// Whether a case of the row's kernel is put off, and none has passed: others would be, too.
+bool Rows::is_waiting(const Row& row) const {
+    const KernelOnDevice kernel{row.kernel, row.device};
+    if (!may_hang_.contains(kernel) || ever_passed_.contains(kernel)) return false;
+    if (waited_for_.contains(kernel)) return true;
+    return std::ranges::any_of(rows_, [&](const Serving& serving) {
+        const Row& other = serving.result.row;
+        return !serving.put_off.empty() && other.kernel == row.kernel && other.device == row.device;
+    });
+}
+
 /// When time is up, a row takes more only while it has compared nothing but zeros; each of these
 /// cases waits for the one before, so that their number depends on the seed alone, as long as they
 /// fit the time that shrinking may take.
@@ -137,7 +148,7 @@ bool Rows::takes_more(const Serving& serving) const {
     if (options_.seconds && given >= std::max(cases_beside_a_failure, options_.at_least) &&
         failing_kernels_.contains(got.row.kernel))
         return false;
-    if (!has_more(serving) || !serving.put_off.empty()) return false;
+    if (!has_more(serving) || is_waiting(got.row)) return false;
     if (!is_out_of_time(serving)) return true;
     const bool is_vacuous = got.cases > 0 && got.passed == 0 && got.skips.empty();
     return is_vacuous && serving.in_flight == 0 && given < cases_to_tell && !serving.walk &&
@@ -158,7 +169,8 @@ bool Rows::submit_some(bool is_idle) {
         rows_left_ = pool_.rows_left();
         for (std::size_t i = 0; i < rows_.size(); ++i) set_kind(i);
     }
-    if (is_time_for_put_off()) submit_put_off();
+    // Others' cases are not to wait, too.
+    if (is_time_for_put_off() && waited_for_.empty()) submit_put_off(1);
     for (;;) {
         const Room room{pool_.has_room(), pool_.has_room_for_left(),
                         pool_.has_room() && may_run_one()};
@@ -166,7 +178,7 @@ bool Rows::submit_some(bool is_idle) {
         if (!which) break;
         submit(*which, rows_[*which]);
     }
-    if (is_idle && pool_.in_flight() == 0) submit_put_off();
+    if (is_idle && pool_.in_flight() == 0) submit_put_off(rows_.size());
     return pool_.in_flight() > 0 ||
            std::ranges::any_of(rows_, [&](const Serving& row) { return takes_more(row); });
 }
@@ -178,8 +190,9 @@ bool Rows::is_time_for_put_off() const {
 }
 
 /// One of each kernel at a time: where it has no end, the others' trials have told the same.
-void Rows::submit_put_off() {
-    for (std::size_t which = 0; which < rows_.size() && pool_.has_room(); ++which) {
+void Rows::submit_put_off(std::size_t most) {
+    for (std::size_t which = 0;
+         which < rows_.size() && pool_.has_room() && waited_for_.size() < most; ++which) {
         Serving& serving = rows_[which];
         const Row& row = serving.result.row;
         if (serving.put_off.empty() || !waited_for_.insert({row.kernel, row.device}).second)
@@ -208,6 +221,7 @@ void Rows::put_off(Serving& serving, PutOff one) {
         settle(serving, one.index, one.drawn, one.outcome);
     else if (serving.stops.empty())
         serving.put_off.push_back(std::move(one));
+    may_hang_.insert({row.kernel, row.device});
 }
 
 /// A case that was waited for has come to an end, or to none: then so have its kernel's others.
@@ -397,6 +411,8 @@ void Rows::take(const WorkerPool::Answer& answer) {
         serving.stops.empty() && !time_.is_up())
         return submit(row, index, work_of(redrawn(drawn)), redraws + 1,
                       was_put_off ? Patience::full : Patience::trial);
+    if (answer.outcome.verdict == Verdict::passed)
+        ever_passed_.insert({serving.result.row.kernel, serving.result.row.device});
     settle(serving, index, drawn, answer.outcome);
     if (was_put_off) end_wait(serving.result.row, answer.outcome);
     if (!serving.stops.empty()) withdraw_behind(row, serving.stops.begin()->first);

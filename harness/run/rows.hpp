@@ -86,6 +86,7 @@ class Rows {
     bool submit_some(bool is_idle = true);
     void take(const WorkerPool::Answer& answer);
     /// Whether it takes a case now.
+    bool is_waiting(const Row& row) const;
     bool takes_more(const Serving& serving) const;
     /// Whether it has had all its cases, or nothing was left of it to run.
     bool is_served(const Serving& serving) const;
@@ -121,7 +122,7 @@ class Rows {
     void submit(std::size_t which, Serving& serving);
     void submit(std::size_t which, std::int64_t index, Work work, int redraws = 0,
                 Patience patience = Patience::trial);
-    void submit_put_off();
+    void submit_put_off(std::size_t most);
     bool is_time_for_put_off() const;
     void submit_put_off_of(const Row& row);
     void put_off(Serving& serving, PutOff one);
@@ -157,6 +158,8 @@ class Rows {
     using KernelOnDevice = std::pair<const Kernel*, std::string>;
     std::set<KernelOnDevice> waited_for_;  ///< a case that was put off has all its time
     std::set<KernelOnDevice> hanging_;     ///< it took more than that
+    std::set<KernelOnDevice> may_hang_;    ///< a case was put off
+    std::set<KernelOnDevice> ever_passed_;
     std::map<std::pair<const Kernel*, std::string>, SeenFailure> seen_;
     std::vector<Given> given_;  ///< by ticket
     std::int64_t most_ = 0, done_ = 0, failed_ = 0;

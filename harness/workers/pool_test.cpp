@@ -293,6 +293,7 @@ TEST_CASE("the limit grows with the slowest case so far, of large cases and othe
         const WorkerAllowance tried = limits.allowance(work, Patience::trial);
         CHECK(tried.cpu_seconds == trial);
         CHECK(tried.cpu_seconds_in_all == trial);
+        CHECK(tried.sleep_seconds == 2.0 * trial);
     };
     check_allowed(on_cpu, {1.0, 20.0, 6.0}, 0.1);
     check_allowed(large, {50.0, 1000.0, 300.0}, 5.0);

@@ -16,7 +16,8 @@ namespace {
 constexpr double seconds_per_multiply_add = 2e-6;
 // A case may be this much slower than all before it.
 constexpr double factor = 20.0;
-constexpr double sleep_factor = 6.0;
+// What is ended in a trial, and sleeps, is waited for later.
+constexpr double sleep_factor = 6.0, sleep_factor_of_trial = 2.0;
 // A case that goes on beginning blocks may take this much longer: the estimate above leaves out the
 // work of threads that stay idle.
 constexpr double progress_factor = 20.0;
@@ -62,7 +63,7 @@ WorkerAllowance TimeLimits::allowance(const Work& work, Patience patience) const
         parenthesis(work) * std::max(1.0, factor * share) * (is_trial ? trial_share : 1.0);
     return {.cpu_seconds = limit,
             .cpu_seconds_in_all = limit * (is_trial ? 1.0 : progress_factor),
-            .sleep_seconds = limit * sleep_factor};
+            .sleep_seconds = limit * (is_trial ? sleep_factor_of_trial : sleep_factor)};
 }
 
 std::string TimeLimits::history(const Work& work) const {
