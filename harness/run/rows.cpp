@@ -148,7 +148,7 @@ bool Rows::takes_more(const Serving& serving) const {
     if (options_.seconds && given >= std::max(cases_beside_a_failure, options_.at_least) &&
         failing_kernels_.contains(got.row.kernel))
         return false;
-    if (!has_more(serving) || is_waiting(got.row)) return false;
+    if (!has_more(serving) || !serving.put_off.empty() || is_waiting(got.row)) return false;
     if (!is_out_of_time(serving)) return true;
     const bool is_vacuous = got.cases > 0 && got.passed == 0 && got.skips.empty();
     return is_vacuous && serving.in_flight == 0 && given < cases_to_tell && !serving.walk &&
