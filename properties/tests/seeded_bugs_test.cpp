@@ -76,7 +76,7 @@ right repeatable: 71 passed 4 vacuous
 right stays_in_bounds: 73 passed 2 vacuous
 right within_rounding_bound: 69 passed 6 vacuous
 wrong adjoint_identity: 11 failed 7 passed 2 skipped
-wrong free_of_races: 71 failed 42 passed 2 vacuous
+wrong free_of_races: 76 failed 42 passed 2 vacuous
 wrong matches_finite_differences: 31 failed 15 passed 4 vacuous
 wrong matches_reference: 160 failed 189 passed 21 vacuous
 wrong repeatable: 24 failed 6 passed

@@ -260,7 +260,8 @@ TEST_CASE("a case is one line, or reads as a failed row without a line to paste"
           "FAILED toy.forward/plain\n"
           "  kernel     toy.forward/plain on cpu\n"
           "  property   repeatable: differs\n"
-          "  problem    n=2,in=3\n");
+          "  problem    n=2,in=3\n"
+          "  given      x[0] = 1\n");
 }
 
 TEST_CASE("a map draws the slices that are wrong, three at most, and no scalar or large tensor") {
