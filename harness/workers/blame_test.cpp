@@ -163,7 +163,8 @@ TEST_CASE("a kernel that dies or hangs of another's leftovers has not failed: th
                                              {&right, end},
                                              {&innocent, "pass"}});
         CHECK(outcomes.size() == 6);
-        for (const auto& [ticket, outcome] : outcomes) {
+        for (const auto& [ticket, found] : outcomes) {
+            const Outcome& outcome = found;
             CAPTURE(outcome.message);
             CHECK(outcome.verdict == (ticket == 102 ? Verdict::failed : Verdict::passed));
             if (ticket == 102)
