@@ -169,8 +169,8 @@ bool Rows::submit_some(bool is_idle) {
         rows_left_ = pool_.rows_left();
         for (std::size_t i = 0; i < rows_.size(); ++i) set_kind(i);
     }
-    // Others' cases are not to wait, too.
-    if (is_time_for_put_off() && waited_for_.empty()) submit_put_off(1);
+    // Half of the workers go on with others' cases.
+    if (is_time_for_put_off()) submit_put_off(std::max<std::size_t>(pool_.jobs() / 2, 1));
     for (;;) {
         const Room room{pool_.has_room(), pool_.has_room_for_left(),
                         pool_.has_room() && may_run_one()};

@@ -51,7 +51,7 @@ void forget_overflows();
 
 /// How many accesses to shareable memory launches reported since the last call.
 std::uint64_t take_accesses_checked();
-/// How many threads of kernels this OS thread's launches have begun since the last call.
+/// How many threads of kernels launches have begun since the last call.
 std::uint64_t take_threads_launched();
 
 /// Counts the blocks that all launches begin in `*blocks`, which must outlive them; nullptr:
