@@ -16,8 +16,11 @@ namespace gradverify {
 
 namespace detail {
 
+thread_local std::int64_t elements_asked = 0;
+
 std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
                       std::span<const std::int64_t> index) {
+    ++elements_asked;
     std::int64_t offset = 0;
     bool is_inside = index.size() == sizes.size();
     for (std::size_t axis = 0; is_inside && axis < sizes.size(); ++axis) {

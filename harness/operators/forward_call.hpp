@@ -26,6 +26,9 @@ class Traced;
 
 namespace detail {
 
+/// How many elements forward functions and references have asked for on this thread.
+extern thread_local std::int64_t elements_asked;
+
 /// The flat offset of an index.
 /// **Errors** std::out_of_range that names the tensor, the index and the sizes.
 std::size_t offset_in(const std::string& tensor, const Sizes& sizes,

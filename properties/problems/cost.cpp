@@ -5,6 +5,9 @@
 
 namespace gradverify {
 
+/// Of a product on scalars that record, for each of its two factors.
+constexpr double multiply_adds_per_element = 2.0;
+
 double ProblemCost::share_of(const WorkBudget& budget) const {
     return std::max({multiply_adds / budget.multiply_adds, thread_barriers / budget.thread_barriers,
                      bytes / budget.bytes, elements});
@@ -23,6 +26,9 @@ CostModel::CostModel(const SupportedProblems& problems) : problems_(&problems) {
             };
             tensors_.emplace_back(&tensor, std::ranges::any_of(problems.pass().outputs, is_it));
         }
+    if (problems.pass().guesses_work)
+        for (const RankDomain& domain : problems.domains())
+            growth_.emplace(domain.rank, WorkGrowth(problems, domain));
     bytes_per_element_ = static_cast<double>(traits_of(problems.kernel().accumulator()).bytes);
 }
 
@@ -50,6 +56,9 @@ ProblemCost CostModel::operator()(const Problem& problem) const {
     for (const PassSpec* pass : {&problems_->pass(), &problems_->op().forward()})
         if (pass->multiply_adds)
             cost.multiply_adds = std::max(cost.multiply_adds, pass->multiply_adds(problem));
+    if (const auto growth = growth_.find(problem.rank()); growth != growth_.end())
+        cost.multiply_adds =
+            std::max(cost.multiply_adds, multiply_adds_per_element * growth->second(problem));
     return cost;
 }
 

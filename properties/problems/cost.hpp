@@ -2,10 +2,12 @@
 // Decides what a problem costs to verify, and how much a draw may cost. Does not draw.
 #pragma once
 
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "properties/problems/solver.hpp"
+#include "properties/problems/work_growth.hpp"
 
 namespace gradverify {
 
@@ -40,6 +42,7 @@ class CostModel {
     const SupportedProblems* problems_;
     std::vector<std::pair<const TensorSpec*, bool>> tensors_;  ///< and whether the pass writes it
     double bytes_per_element_;
+    std::map<int, WorkGrowth> growth_;  ///< by rank, where the operator does not say its work
 };
 
 }  // namespace gradverify

@@ -224,20 +224,22 @@ SizePlan::SizePlan(const SupportedProblems& problems, const WorkBudget& budget) 
     const auto rest = std::min(dear, first_.begin() + std::min(std::ssize(first_), most_first));
     for (auto one = rest; one != first_.end(); ++one) others.push_back({std::move(*one)});
     first_.erase(rest, first_.end());
-    double spent = 0.0;
+    double spent = 0.0, whole_cost = 0.0;
     for (GivenSizes& given : in_order(std::move(others))) {
         spent += price_of(given);
+        whole_cost += given.share;
         const std::int64_t next = turns_.empty() ? 0 : turns_.back().at + 1;
         turns_.push_back(
             {std::max<std::int64_t>(next, std::llround(spent / share_of_turn)), std::move(given)});
     }
+    if (!turns_.empty())
+        cycle_ = std::max<std::int64_t>(turns_.back().at + 1, std::llround(whole_cost / share_of_turn));
 }
 
 const GivenSizes* SizePlan::at_turn(std::int64_t turn) const {
     if (turns_.empty()) return nullptr;
-    const auto found =
-        std::ranges::lower_bound(turns_, turn % (turns_.back().at + 1), {}, &Turn::at);
-    return found->at == turn % (turns_.back().at + 1) ? &found->given : nullptr;
+    const auto found = std::ranges::lower_bound(turns_, turn % cycle_, {}, &Turn::at);
+    return found != turns_.end() && found->at == turn % cycle_ ? &found->given : nullptr;
 }
 
 }  // namespace gradverify

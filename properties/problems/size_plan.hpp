@@ -51,6 +51,7 @@ class SizePlan {
 
     std::vector<GivenSizes> first_;
     std::vector<Turn> turns_;
+    std::int64_t cycle_ = 1;  ///< after as many turns it begins anew: then all of it is paid
 };
 
 /// By which planned sizes are priced. An element costs far more than a product: it is drawn, copied
