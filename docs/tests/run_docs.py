@@ -173,8 +173,8 @@ class Runner:
         real = self.arguments.build / "gradverify"
         known = "".join(subprocess.run(command, capture_output=True, text=True).stdout
                         for command in ([real, "--help-all"], [ROOT / "run", "help"]))
-        # Of nvcc, cmake, vcpkg, and `python -m gradverify`.
-        known += "--use_fast_math --install --prefix --overlay-ports --cmakedir"
+        # Of nvcc, cmake, and `python -m gradverify`.
+        known += "--use_fast_math --install --prefix --cmakedir"
         unknown = sorted(one for one in mentioned if one not in known)
         if unknown:
             raise Failure(f"options that nothing has: {unknown}")

@@ -233,7 +233,8 @@ SizePlan::SizePlan(const SupportedProblems& problems, const WorkBudget& budget) 
             {std::max<std::int64_t>(next, std::llround(spent / share_of_turn)), std::move(given)});
     }
     if (!turns_.empty())
-        cycle_ = std::max<std::int64_t>(turns_.back().at + 1, std::llround(whole_cost / share_of_turn));
+        cycle_ =
+            std::max<std::int64_t>(turns_.back().at + 1, std::llround(whole_cost / share_of_turn));
 }
 
 const GivenSizes* SizePlan::at_turn(std::int64_t turn) const {

@@ -82,7 +82,8 @@ WorkGrowth::WorkGrowth(const SupportedProblems& problems, const RankDomain& doma
 double WorkGrowth::operator()(const Problem& problem) const {
     double product = factor_;
     for (const auto& [slot, exponent] : powers_)
-        product *= std::pow(static_cast<double>(std::max<std::int64_t>(problem[slot], 1)), exponent);
+        product *=
+            std::pow(static_cast<double>(std::max<std::int64_t>(problem[slot], 1)), exponent);
     return product;
 }
 

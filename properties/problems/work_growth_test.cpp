@@ -67,8 +67,8 @@ std::int64_t largest(const Operator& op, const char* size) {
     const ProblemGenerator generator(op, op.forward(), kernel);
     std::int64_t most = 0;
     for (std::int64_t i = 0; i < 1000; ++i)
-        most = std::max(most, generator.draw(draw_seed({1, op.name, "repeatable", i}), i)
-                                  ->scalar(size));
+        most = std::max(most,
+                        generator.draw(draw_seed({1, op.name, "repeatable", i}), i)->scalar(size));
     return most;
 }
 
@@ -80,8 +80,7 @@ TEST_CASE("work grows with each size as the elements that formulas ask for") {
     CHECK(growth(plain, plain.forward(), "n=65536,c=100") == doctest::Approx(2.0 * elements));
     CHECK(growth(rows, rows.forward(), "n=65536,c=100") > elements * 65536.0);
     CHECK(growth(rows, rows.forward(), "n=65536,c=100") < 3.0 * elements * 65536.0);
-    CHECK(growth(gradient, gradient.forward(), "n=65536,c=100") ==
-          doctest::Approx(2.0 * elements));
+    CHECK(growth(gradient, gradient.forward(), "n=65536,c=100") == doctest::Approx(2.0 * elements));
     CHECK(growth(gradient, *gradient.find_pass("grad_x"), "n=65536,c=100") ==
           doctest::Approx(2.0 * 100.0 * elements));
 }
