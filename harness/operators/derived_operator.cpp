@@ -16,11 +16,11 @@ namespace gradverify {
 
 namespace detail {
 
-thread_local std::int64_t elements_asked = 0;
+thread_local std::int64_t work_seen = 0;
 
 std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
                       std::span<const std::int64_t> index) {
-    ++elements_asked;
+    ++work_seen;
     std::int64_t offset = 0;
     bool is_inside = index.size() == sizes.size();
     for (std::size_t axis = 0; is_inside && axis < sizes.size(); ++axis) {
@@ -135,6 +135,7 @@ struct Recording {
         });
         outputs = outputs_of<Traced>(op, problem);
         functions.gradients(ForwardCall<Traced>(op, problem, inputs, outputs));
+        detail::work_seen += static_cast<std::int64_t>(tape.size());
         detail::require_decided(op, decisions.made(), functions.branches_decide);
     }
 

@@ -26,8 +26,9 @@ class Traced;
 
 namespace detail {
 
-/// How many elements forward functions and references have asked for on this thread.
-extern thread_local std::int64_t elements_asked;
+/// How many elements forward functions and references have asked for on this thread, and how many
+/// operations were recorded.
+extern thread_local std::int64_t work_seen;
 
 /// The flat offset of an index.
 /// **Errors** std::out_of_range that names the tensor, the index and the sizes.

@@ -5,8 +5,8 @@
 
 namespace gradverify {
 
-/// Of a product on scalars that record, for each of its two factors.
-constexpr double multiply_adds_per_element = 2.0;
+/// A product asks for three elements and is recorded, each in two runs, and costs as much as five.
+constexpr double multiply_adds_per_step = 0.5;
 
 double ProblemCost::share_of(const WorkBudget& budget) const {
     return std::max({multiply_adds / budget.multiply_adds, thread_barriers / budget.thread_barriers,
@@ -58,7 +58,7 @@ ProblemCost CostModel::operator()(const Problem& problem) const {
             cost.multiply_adds = std::max(cost.multiply_adds, pass->multiply_adds(problem));
     if (const auto growth = growth_.find(problem.rank()); growth != growth_.end())
         cost.multiply_adds =
-            std::max(cost.multiply_adds, multiply_adds_per_element * growth->second(problem));
+            std::max(cost.multiply_adds, multiply_adds_per_step * growth->second(problem));
     return cost;
 }
 

@@ -25,8 +25,8 @@ Array<double> numbers(const Sizes& sizes, SplitMix64& random) {
     return result;
 }
 
-/// What a run of the pass's formula asks for, if it takes such data.
-std::optional<double> asked_by(const Operator& op, const PassSpec& pass, const Problem& problem) {
+/// The work of the pass's formula, if it takes such data.
+std::optional<double> work_of(const Operator& op, const PassSpec& pass, const Problem& problem) {
     SplitMix64 random(1);
     std::vector<Array<double>> taken;
     for (const std::string& name : pass.taken_by_reference()) {
@@ -36,22 +36,25 @@ std::optional<double> asked_by(const Operator& op, const PassSpec& pass, const P
                                   : numbers(op.sizes_of(name, problem), random));
         if (static_cast<double>(taken.back().data.size()) > most_elements) return std::nullopt;
     }
-    const std::int64_t before = detail::elements_asked;
+    const std::int64_t before = detail::work_seen;
     try {
-        reference_outputs(op, pass, problem, taken);
+        if (pass.any_formula_reference)
+            bounded_outputs(op, pass, problem, taken, Formula::any);
+        else
+            reference_outputs(op, pass, problem, taken);
     } catch (const std::exception&) {
         return std::nullopt;
     }
-    return static_cast<double>(detail::elements_asked - before);
+    return static_cast<double>(detail::work_seen - before);
 }
 
 }  // namespace
 
 WorkGrowth::WorkGrowth(const SupportedProblems& problems, const RankDomain& domain) {
-    const auto asked = [&](const Problem& problem) {
+    const auto work = [&](const Problem& problem) {
         double most = 0.0;
         for (const PassSpec* pass : {&problems.pass(), &problems.op().forward()})
-            most = std::max(most, asked_by(problems.op(), *pass, problem).value_or(0.0));
+            most = std::max(most, work_of(problems.op(), *pass, problem).value_or(0.0));
         return most;
     };
     /// The class at a size, and the others small.
@@ -66,7 +69,7 @@ WorkGrowth::WorkGrowth(const SupportedProblems& problems, const RankDomain& doma
         const int slot = domain.at(which).slots.front();
         const auto small = with(which, from), large = with(which, to);
         if (!small || !large || !((*large)[slot] > (*small)[slot])) continue;
-        const double before = asked(*small), after = asked(*large);
+        const double before = work(*small), after = work(*large);
         if (before == 0.0 || after == 0.0) continue;
         const double growth = static_cast<double>((*large)[slot]) /
                               static_cast<double>(std::max<std::int64_t>((*small)[slot], 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds out how the work of a formula grows with each size, for an operator that does not say: from
-// the elements that the formula asks for at small sizes.
+// the elements that the formula asks for at small sizes, and the operations that it records.
 #pragma once
 
 #include <utility>
@@ -17,7 +17,8 @@ class WorkGrowth {
     /// formula that refuses the simplest data, as one that compares, has no growth: 0.
     WorkGrowth(const SupportedProblems& problems, const RankDomain& domain);
 
-    /// The elements that one run asks for, about; what it does with numbers of its own is not seen.
+    /// The elements that one run asks for, and the operations that it records, about. What a
+    /// gradient by hand does with numbers of its own is not seen.
     double operator()(const Problem& problem) const;
 
   private:
