@@ -160,6 +160,14 @@ TEST_CASE("a row's planned sizes cost no more than a few free draws in each turn
     CHECK(spent > 5.0);
 }
 
+TEST_CASE("a plan of few sizes comes again once all of it is paid") {
+    const auto of_relu = row_of("relu", "forward", 1, 1000);
+    const auto most =
+        std::ranges::count_if(of_relu, [](const Problem& p) { return p.scalar("n") == 65536; });
+    CHECK(most > 0);
+    CHECK(most < 60);
+}
+
 TEST_CASE("planned sizes keep to what a kernel takes") {
     KernelDeclaration kernel;
     kernel.where("n", multiple_of(16)).where("k", between(1, 200)).where("c", equals(8));
