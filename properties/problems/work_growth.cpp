@@ -14,7 +14,7 @@ namespace {
 
 /// Sizes beside the one that grows, and that one before and after.
 constexpr std::int64_t beside = 3, from = 16, to = 32;
-/// No formula is run that would grow with more sizes than this.
+/// No formula is run on a larger tensor.
 constexpr double most_elements = 0x1p20;
 
 /// Numbers that are all different, and none is 0.

@@ -98,13 +98,9 @@ void check_misbehaving(const Misbehaving& kernel, const RowResult& result,
     CAPTURE(result.message);
     REQUIRE(result.verdict == Verdict::failed);
     REQUIRE(result.failure);
-    // On a slow machine cases may take so long that the device itself gives up on a loop: in 10 s,
-    // too long for smaller problems to be tried.
-    const bool gave_up = result.message.find("a thread spins for ever") != std::string::npos;
-    CHECK((!gave_up || std::string_view(kernel.variant) == "spins_in_kernel"));
-    const bool known = !gave_up && (!kernel.varies || (device == "cpu" && !sanitized));
+    const bool known = !kernel.varies || (device == "cpu" && !sanitized);
     if (known) CHECK(begins_as(result.message, kernel.cause));
-    if (!gave_up) CHECK(result.failure->smallest.problem.print() == "k=3,in=1x1");
+    CHECK(result.failure->smallest.problem.print() == "k=3,in=1x1");
     // Explaining takes a few hundred deaths; where each takes long, it tells what was seen.
     const Generality& generality = result.failure->generality;
     CAPTURE(generality.text);

@@ -153,9 +153,9 @@ void round_upward(const GradBias&) { std::fesetround(FE_UPWARD); }
 // ---- on the device
 
 __global__ void never_end(float* db) {
-    volatile unsigned odd = 1;  // else a compiler may assume that the loop ends
-    while (odd != 0) odd = odd * 3;
-    db[0] = static_cast<float>(odd);
+    // Not by volatile memory: the device `cpu` takes that for a wait, which it ends by itself.
+    for (unsigned odd = 1; odd != 0; odd = odd * 3)  // never 0
+        db[0] = static_cast<float>(odd);
 }
 void spin_in_kernel(const GradBias& call) { launch_blocks(call.launch, never_end, 1, 1, call.db); }
 
