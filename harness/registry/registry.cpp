@@ -279,7 +279,10 @@ const Operator& Registry::add(Operator op, const char* file, int line) {
         operators_.push_back(std::make_unique<Operator>(std::move(op)));
         first = operators_.back().get();
     }
-    places_[first].push_back({file, line});
+    // A file that is compiled for several devices registers it for each.
+    std::vector<Place>& places = places_[first];
+    if (std::ranges::find(places, Place{file, line}) == places.end())
+        places.push_back({file, line});
     return *first;
 }
 

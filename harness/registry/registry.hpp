@@ -77,6 +77,7 @@ class Registry {
     struct Place {
         std::string file;
         int line;
+        bool operator==(const Place&) const = default;
     };
     std::vector<std::unique_ptr<Operator>> operators_;
     std::map<const Operator*, std::vector<Place>> places_;  ///< more than one is an error

@@ -23,14 +23,18 @@ bool is_fundamental(const Token& token) {
         {"bool", "char", "short", "int", "long", "unsigned", "signed", "float", "double", "const"});
 }
 
-/// The names that are declared from token `i` on: `int *a, *b;`. None in a cast.
+/// The names that are declared from token `i` on: `int *a = c, *b;`, or a parameter's. None in a
+/// cast.
 void add_declarators(const Stream& stream, std::size_t i, Names& names) {
+    bool is_value = false;
     for (; i < stream.size() && !stream.at(i).is_any({";", ")", "{", ">"}); ++i) {
         if (stream.at(i).opens()) i = stream.matching(i);
-        const Token& name = stream.at(i);
-        if (name.kind == TokenKind::identifier && !is_fundamental(name) &&
-            stream.at(i + 1).is_any({";", "=", ",", ")", "(", "[", "{", ":"}))
-            names.insert(name.text);
+        const Token& token = stream.at(i);
+        if (token.is_any({"=", ","})) is_value = token.text == "=";
+        if (is_value || token.kind != TokenKind::identifier) continue;
+        const bool is_last = stream.at(i + 1).is_any({";", "=", ",", ")", "(", "[", "{", ":"});
+        if (!is_last && stream.is(i - 1, ",")) return;  // the next parameter's type
+        if (is_last && !is_fundamental(token)) names.insert(token.text);
     }
 }
 

@@ -145,6 +145,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     OfCall<Streams>()->wait_for(stream);
     return cudaPeekAtLastError();
 }
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    return OfCall<Streams>()->is_done(stream) ? cudaPeekAtLastError() : cudaErrorNotReady;
+}
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
     return allocate(pointer, bytes, false);
@@ -269,6 +272,9 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     OfCall<Streams>()->wait_for(event->done);
     return cudaPeekAtLastError();
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+    return OfCall<Streams>()->is_done(event->done) ? cudaPeekAtLastError() : cudaErrorNotReady;
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
     *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();

@@ -36,6 +36,12 @@ void StreamClock::join(const StreamClock& other) {
         done_[i] = std::max(done_[i], other.done_[i]);
 }
 
+bool StreamClock::covers(const StreamClock& other) const {
+    for (std::size_t i = 0; i < other.done_.size(); ++i)
+        if ((*this)[i] < other.done_[i]) return false;
+    return true;
+}
+
 Streams::Streams() { add(nullptr, true); }
 
 std::size_t Streams::add(cudaStream_t handle, bool blocking) {
@@ -95,6 +101,7 @@ void Streams::begin_call(cudaStream_t given) {
     touches_.clear();
     for (Stream& stream : streams_) stream.last_logged = 0;
     ++call_;
+    was_denied_ = false;
     given_ = number_of(given);
     default_begin_ = advance(default_stream);
     given_begin_ = given_ == default_stream ? default_begin_ : advance(given_);
@@ -166,7 +173,7 @@ bool Streams::draw_late() {
     if (schedule_.threads == Order::ascending) return false;
     if (schedule_.threads == Order::descending) return true;
     // Multiplicative hashing (Knuth): the highest bit of a product with the golden ratio.
-    return (schedule_.seed + ++copies_scheduled_) * 0x9e3779b97f4a7c15ULL >> 63 != 0;
+    return (schedule_.seed + ++scheduled_) * 0x9e3779b97f4a7c15ULL >> 63 != 0;
 }
 
 void Streams::copy_beside_host(void* to, const void* from, std::size_t bytes) {
@@ -208,19 +215,31 @@ void Streams::host_has_waited() {
     });
 }
 
-void Streams::wait_for(cudaStream_t stream) {
+StreamClock Streams::clock_of(cudaStream_t stream) {
     const std::size_t number = number_of(stream);
-    host_.join(streams_[number].known);
+    StreamClock clock = streams_[number].known;
     if (number == default_stream) {
         for (const Stream& other : streams_)
-            if (other.blocking) host_.join(other.known);
+            if (other.blocking) clock.join(other.known);
     }
-    host_has_waited();
+    return clock;
 }
+
+void Streams::wait_for(cudaStream_t stream) { wait_for(clock_of(stream)); }
 
 void Streams::wait_for(const StreamClock& event) {
     host_.join(event);
     host_has_waited();
+}
+
+bool Streams::is_done(const StreamClock& event) {
+    // Never twice in a row, so that a loop which records its event anew ends, too.
+    was_denied_ = !was_denied_ && !host_.covers(event) && !denied_.covers(event) && draw_late();
+    if (was_denied_)
+        denied_.join(event);
+    else
+        wait_for(event);
+    return !was_denied_;
 }
 
 void Streams::wait_for_device() {

@@ -23,6 +23,7 @@ class StreamClock {
         return stream < done_.size() ? done_[stream] : 0;
     }
     void set(std::size_t stream, std::uint64_t piece);
+    bool covers(const StreamClock& other) const;
     void join(const StreamClock& other);
 
   private:
@@ -98,11 +99,15 @@ class Streams {
     void wait_for(cudaStream_t stream);
     void wait_for(const StreamClock& event);
     void wait_for_device();
+    /// Whether a stream's work or an event is done; a host that has learned so may rely on it.
+    /// Where nobody has waited for it, the schedule may deny it, once.
+    bool is_done(cudaStream_t stream) { return is_done(clock_of(stream)); }
+    bool is_done(const StreamClock& event);
     StreamClock record(cudaStream_t stream);
     void make_wait(cudaStream_t stream, const StreamClock& event);
 
-    /// Decides which copies to the host arrive late.
-    void set_schedule(const Schedule& schedule) { schedule_ = schedule, copies_scheduled_ = 0; }
+    /// Decides which copies to the host arrive late, and which answers say that work is not done.
+    void set_schedule(const Schedule& schedule) { schedule_ = schedule, scheduled_ = 0; }
 
     // The call's works and what they touch; `call` is the number of calls that have begun.
     std::uint64_t call() const { return call_; }
@@ -137,6 +142,7 @@ class Streams {
     const Work* first_unordered(std::size_t by, bool Work::* after);
     std::string print(const Work& work) const { return print(work.stream, work.name); }
     LoggedWork& log(std::size_t stream, std::uint64_t piece, const WorkName& name);
+    StreamClock clock_of(cudaStream_t stream);
     void host_has_waited();
     bool draw_late();
 
@@ -148,7 +154,9 @@ class Streams {
     std::uint64_t call_ = 0;
     HostCopies host_copies_;
     Schedule schedule_;
-    std::uint64_t copies_scheduled_ = 0;
+    std::uint64_t scheduled_ = 0;
+    StreamClock denied_;  ///< what `is_done` has denied
+    bool was_denied_ = false;
     std::size_t host_stream_ = 0;  ///< of what the host writes; 0: nothing yet
     std::size_t given_ = 0;
     std::uint64_t given_begin_ = 0, default_begin_ = 0;

@@ -20,9 +20,3 @@
     [[noreturn]] RETURN NAME(gradverify::simt::unit::FirstArgument first, Args&&...) { \
         GRADVERIFY_SIMT_REFUSE(LIBRARY, SCOPE #NAME, first.file, first.line);          \
     }
-
-// One function, or member, without arguments.
-#define GRADVERIFY_SIMT_CUDA_ONLY_PLAIN(NAME, LIBRARY, SCOPE, RETURN) \
-    [[noreturn]] inline RETURN NAME(GRADVERIFY_SIMT_PLACE) {          \
-        GRADVERIFY_SIMT_REFUSE(LIBRARY, SCOPE #NAME, file, line);     \
-    }

@@ -395,6 +395,8 @@ TEST_CASE("a loop over volatile memory gives way in its condition, and no other 
     checks("while (", "s->ready == 0", ") {}", "struct S { int volatile ready; }; ");
     checks("while (", "*f == 0", ");", "auto* f = (volatile int*)flags; ");
     checks("while (", "*b == 0", ");", "volatile int *a, *b; ");
+    checks("while (", "*b == 0", ");", "volatile int *a = c, *b; ");
+    checks("while (", "*b == 0", ");", "void f(volatile int* a, float* c, volatile T* b); ");
     checks("while (", "*c == 0", ");", "typedef volatile int V; V* c; ");
     checks("while (", "*c == 0", ");", "using V = int volatile; V* c; ");
     checks("do seen = *(volatile int*)p; while (", "seen == 0", ");");
@@ -403,9 +405,11 @@ TEST_CASE("a loop over volatile memory gives way in its condition, and no other 
            "int look(const int* p) { return *(const volatile int*)p; } ");
     for (const char* other :
          {"while (x[i] != 1) ++i;", "void f(volatile int* p) {} while (q) {}",
-          "while (n) asm volatile(\"\");", "volatile int v; for (int x : v) {}",
-          "volatile int v; while (int left = v) {}", "(volatile int)n; while (int(q)) {}",
-          "volatile int v; while (std::size_t n = v) {}", "volatile int v; while (T* n = f(v)) {}",
+          "while (n) asm volatile(\"\");", "volatile int* a = b, c; while (*b) {}",
+          "void f(volatile int* a, float* c, int d); while (*c < d) {}",
+          "volatile int v; for (int x : v) {}", "volatile int v; while (int left = v) {}",
+          "(volatile int)n; while (int(q)) {}", "volatile int v; while (std::size_t n = v) {}",
+          "volatile int v; while (T* n = f(v)) {}",
           "volatile int v; for (int i = 0; bool more = v; ++i) {}",
           "volatile int v; for (int i = 0; int x : v) {}"})
         CHECK(rewrite(other).find("yield_point") == std::string::npos);

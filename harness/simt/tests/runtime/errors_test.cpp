@@ -123,7 +123,6 @@ TEST_CASE("a library that runs on cuda only is declared, and its call is an erro
          "no cuBLASLt"},
         {"calls_cudnn", "declared.cu:111: cudnnCreateTensorDescriptor runs on cuda only"},
         {"calls_curand", "declared.cu:121: curandCreateGenerator runs on cuda only"},
-        {"calls_nccl", "declared.cu:131: ncclGroupStart runs on cuda only"},
         {"calls_cub", "declared.cu:141: cub::DeviceHistogram::HistogramEven runs on cuda only"},
         {"calls_thrust", "declared.cu:161: thrust::exclusive_scan_by_key runs on cuda only"},
         {"calls_driver", "declared.cu:181: cudaGetDriverEntryPoint: the driver's functions run on"},

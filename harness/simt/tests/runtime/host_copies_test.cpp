@@ -41,9 +41,14 @@ void for_each_left(const std::vector<std::string>& launchers,
 }  // namespace
 
 TEST_CASE("a copy to pinned memory that is read without its wait has not arrived in late orders") {
-    const std::vector<std::string> wrong = {
-        "read_without_a_wait", "read_after_another_streams_wait", "read_after_an_event_of_before",
-        "read_behind_a_launch", "read_without_a_wait_in_registered_memory"};
+    const std::vector<std::string> wrong = {"read_without_a_wait",
+                                            "read_after_another_streams_wait",
+                                            "read_after_an_event_of_before",
+                                            "read_behind_a_launch",
+                                            "read_without_a_wait_in_registered_memory",
+                                            "read_after_a_query_alone",
+                                            "read_after_an_event_is_asked_for",
+                                            "read_after_a_query_or_no_wait"};
     for_each_left(wrong, {.threads = Order::descending},
                   [](const Left& left) { CHECK(!left.is_right); });
     for_each_left(wrong, {.threads = Order::ascending},
@@ -75,7 +80,8 @@ TEST_CASE("copies to and from the host that are waited for, or are of pageable m
     for (const Order order : simt_test::all_orders)
         for_each_left(
             {"read_after_a_wait", "read_after_an_event", "read_after_the_device",
-             "read_after_a_query", "read_in_pageable_memory", "read_on_the_stream",
+             "read_after_a_query", "read_after_queries_of_two", "read_after_an_event_recorded_anew",
+             "read_after_a_query_or_a_wait", "read_in_pageable_memory", "read_on_the_stream",
              "read_by_a_host_function", "handed_back_at_the_end", "source_changed_after_a_wait",
              "source_changed_after_an_event", "source_in_pageable_memory_changed",
              "other_element_changed", "source_written_by_the_stream"},

@@ -7,7 +7,6 @@
 #include <cudnn.h>
 #include <curand.h>
 #include <curand_kernel.h>
-#include <nccl.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
 #include <thrust/device_vector.h>
 #include <thrust/execution_policy.h>
@@ -31,7 +30,6 @@
 // What real files have at their beginning.
 static cublasLtHandle_t lt;
 static cudnnTensorDescriptor_t tensor;
-static ncclComm_t communicator;
 static curandGenerator_t generator;
 static thrust::device_vector<float> vector;
 static cub::CachingDeviceAllocator allocator(true);
@@ -68,11 +66,6 @@ LAUNCHER(calls_curand) {
 #line 121 "declared.cu"
     if (curandCreateGenerator(&generator, CURAND_RNG_PSEUDO_DEFAULT) != CURAND_STATUS_SUCCESS)
         std::exit(1);
-}
-LAUNCHER(calls_nccl) {
-#line 131 "declared.cu"
-    if (ncclGroupStart() != ncclSuccess) std::exit(1);
-    ncclAllReduce(call.data, call.data, 1, ncclFloat, ncclSum, communicator, call.stream);
 }
 LAUNCHER(calls_cub) {
     void* storage = nullptr;

@@ -66,7 +66,20 @@ TO_HOST(read_behind_a_launch, (put<<<1, 1, 0, m.stream>>>(m.device, 0.0f)))
 TO_HOST(read_after_a_wait, cudaStreamSynchronize(m.stream))
 TO_HOST(read_after_an_event, (cudaEventRecord(m.done, m.stream), cudaEventSynchronize(m.done)))
 TO_HOST(read_after_the_device, cudaDeviceSynchronize())
+TO_HOST(read_after_a_query_alone, cudaStreamQuery(m.stream))
+TO_HOST(read_after_an_event_is_asked_for,
+        (cudaEventRecord(m.done, m.stream), cudaEventQuery(m.done)))
 TO_HOST(read_after_a_query, while (cudaStreamQuery(m.stream) != cudaSuccess){})
+TO_HOST(read_after_queries_of_two, cudaEventRecord(m.done, m.stream);
+        while (cudaEventQuery(m.done) != cudaSuccess) cudaStreamQuery(m.other))
+TO_HOST(
+    read_after_an_event_recorded_anew,
+    do { cudaEventRecord(m.done, m.stream); } while (cudaEventQuery(m.done) != cudaSuccess))
+// A wait only where the work is not done yet.
+TO_HOST(read_after_a_query_or_a_wait,
+        if (cudaStreamQuery(m.stream) == cudaErrorNotReady) cudaStreamSynchronize(m.stream))
+TO_HOST(read_after_a_query_or_no_wait,
+        if (cudaStreamQuery(m.stream) == cudaSuccess) cudaStreamSynchronize(m.stream))
 
 LAUNCHER(read_without_a_wait_in_registered_memory) {
     const Memory m(call);

@@ -145,6 +145,21 @@ LAUNCHER(own_waited_for_by_event) {
     }
     cudaEventDestroy(done);
 }
+LAUNCHER(forked_and_asked_for) {
+    const OwnStream own;
+    first(call, call.stream);
+    cudaStreamSynchronize(call.stream);
+    second(call, own.stream);
+    cudaStreamQuery(own.stream);
+}
+LAUNCHER(forked_and_asked_for_until_done) {
+    const OwnStream own;
+    first(call, call.stream);
+    cudaStreamSynchronize(call.stream);
+    second(call, own.stream);
+    while (cudaStreamQuery(own.stream) == cudaErrorNotReady) {
+    }
+}
 LAUNCHER(copy_to_the_host_then_given) {
     float first = 0.0f;
     cudaMemcpy(&first, call.data, sizeof first, cudaMemcpyDeviceToHost);

@@ -94,6 +94,16 @@ TEST_CASE("work on a buffer must begin behind the given stream's, though the hos
               "put it on that stream, or have it wait for an event of that stream's");
 }
 
+TEST_CASE("a query is no wait where the schedule denies that the work is done") {
+    for (const auto order : simt_test::all_orders) {
+        const simt_test::ScheduleScope scope({.threads = order});
+        CHECK(complaint("forked_and_asked_for_until_done", given) == "");
+    }
+    CHECK(complaint("forked_and_asked_for", given) == "");
+    const simt_test::ScheduleScope scope({.threads = gradverify::simt::Order::descending});
+    CHECK(contains(complaint("forked_and_asked_for", given), "nothing orders the two"));
+}
+
 TEST_CASE("a call is not blamed for the one before it") {
     CHECK(complaint("forked_and_not_joined", given) != "");
     for (int i = 0; i < 3; ++i) {
