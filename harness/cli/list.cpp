@@ -55,6 +55,8 @@ std::string promises(const Kernel& kernel) {
     if (declared.takes_finite_numbers_alone) words.emplace_back("finite numbers alone");
     if (declared.norm_wise_growth)
         words.push_back("norm-wise, growth " + print_exactly(*declared.norm_wise_growth));
+    for (const std::string& output : declared.rounded_stochastically)
+        words.push_back(fmt::format("rounds {} stochastically", output));
     if (declared.saturates_results) words.emplace_back("saturates");
     if (declared.may_refuse_problems) words.emplace_back("may refuse problems");
     if (declared.has_blocks_in_order) words.emplace_back("blocks begin in order");

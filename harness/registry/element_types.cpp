@@ -239,6 +239,14 @@ std::vector<std::string> mistakes_in_types(const KernelDeclaration& kernel, cons
     };
     if (kernel.saturates_results && std::ranges::none_of(pass.outputs, is_short))
         add(mistakes, "saturates() needs a result of 8 bits; say which by storage()");
+    for (const std::string& name : kernel.rounded_stochastically)
+        if (std::ranges::find(pass.outputs, name) == pass.outputs.end() ||
+            op.tensor_named(name).holds_whole_numbers() ||
+            holds_all_of(dtype_of(kernel, op, name), sums))
+            add(mistakes,
+                "rounds_stochastically(\"{}\") needs an output that has fewer digits than what the "
+                "kernel computes in, {}; there are {}",
+                name, traits_of(sums).name, joined(pass.outputs));
     for (const Alias& alias : kernel.aliases) {
         if (!op.find_tensor(alias.output) || !op.find_tensor(alias.input)) continue;
         const DType output = dtype_of(kernel, op, alias.output);

@@ -82,6 +82,7 @@ class KernelDeclaration {
     Arithmetic arithmetic = Arithmetic::ieee;
     std::optional<double> norm_wise_growth;
     bool saturates_results = false;
+    std::vector<std::string> rounded_stochastically;  ///< outputs
     bool uses_tensor_cores = false;
     std::optional<SplitFactors> split_factors;             ///< of tensor cores, where f32
     std::vector<std::pair<std::string, DType>> roundings;  ///< of numbers that references name
@@ -222,6 +223,11 @@ class KernelDeclaration {
     /// A result of 8 bits beyond its type's range becomes the type's largest or least number, as in
     /// CUDA's conversions. Without this it may be anything.
     KernelDeclaration& saturates() { return set(saturates_results, true); }
+    /// A result is rounded to this output's type upwards or downwards at random, not to nearest; a
+    /// number of the type stays what it is. Where two calls may differ, say not_deterministic().
+    KernelDeclaration& rounds_stochastically(std::string_view output) {
+        return add(rounded_stochastically, std::string(output));
+    }
     /// The alignment that every tensor's first element must have; the default is cudaMalloc's.
     KernelDeclaration& aligned_to(std::int64_t bytes) { return set(base_alignment_bytes, bytes); }
     /// The given stream orders all work. Without this, all work may be on the default stream, too.

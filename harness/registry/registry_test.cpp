@@ -167,6 +167,9 @@ TEST_CASE("a mistake in a registration is said with its place and what is right"
          "storage(\"z\") needs a floating tensor of the pass; there are x, w, y"},
         {plain().storage("x", DType::f16).in_place("y", "x"),
          "y lies where x does, but their types are f32 and f16; name both in storage()"},
+        {plain().rounds_stochastically("y"),
+         "rounds_stochastically(\"y\") needs an output that has fewer digits than what the kernel "
+         "computes in, f32; there are y"},
         {plain().saturates(), saturates},
         {plain().storage("x", DType::f8e4m3).saturates(), saturates},
         {plain().accumulates_in(DType::f64).on_tensor_cores(), tensor_cores},
@@ -199,7 +202,8 @@ TEST_CASE("a mistake in what a registration says of its numbers and problems is 
     });
     for (const KernelDeclaration& right :
          {plain().storage("x", DType::f16).storage(DType::f64),
-          plain().storage("y", DType::f8e4m3).saturates(), plain().norm_wise(1.0),
+          plain().storage("y", DType::f8e4m3).saturates(),
+          plain().storage("y", DType::bf16).rounds_stochastically("y"), plain().norm_wise(1.0),
           plain().storage(DType::f64).on_tensor_cores(),
           plain().splits_factors({.products = 3, .digits = 21}),
           plain().storage(DType::bf16).on_tensor_cores()})

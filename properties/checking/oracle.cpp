@@ -49,6 +49,14 @@ constexpr double slopes_maximum = 16.0;
 // How much finer a double's digits are than a float's.
 constexpr double of_doubles = 0x1p-28;
 
+/// The next number of the type in a direction, or the value itself where it is one.
+double towards(DType dtype, double value, double end) {
+    const double near = rounded_to(dtype, value);
+    if (!std::isfinite(near)) return near;
+    return near == value || (near < value) == (end < value) ? near
+                                                            : next_number_of(dtype, near, end);
+}
+
 /// The element rounded to its type. Where all that may be computed rounds to one number, the bound
 /// is the distance to that, plus the reference's own error.
 Bounded stored_in(DType dtype, const Bounded& element) {
@@ -57,18 +65,23 @@ Bounded stored_in(DType dtype, const Bounded& element) {
                                 stored.magnitude(), 0.0});
 }
 
-/// The same where numbers beyond the type's ends are cut off. An unbounded sum may still be NaN:
-/// its error counts, so it stays unbounded.
-Bounded saturated_in(DType dtype, const Bounded& element) {
+/// The same where numbers beyond the type's ends are cut off, or are rounded to either neighbour.
+/// An unbounded sum may still be NaN: its error counts, so it stays unbounded.
+Bounded stored_in(DType dtype, const Bounded& element, bool saturates, bool is_stochastic) {
+    if (!std::isfinite(element.error()) || !(saturates || is_stochastic))
+        return stored_in(dtype, element);
+    const double largest = traits_of(dtype).largest;
     const auto cut = [&](double value) {
-        const double largest = traits_of(dtype).largest;
-        return std::clamp(value, -largest, largest);
+        return saturates ? std::clamp(value, -largest, largest) : value;
+    };
+    const auto rounded = [&](double value, double end) {
+        return is_stochastic ? towards(dtype, cut(value), end) : rounded_to(dtype, cut(value));
     };
     const double value = cut(element.value());
-    const double low = rounded_to(dtype, cut(element.value() - element.error()));
-    const double high = rounded_to(dtype, cut(element.value() + element.error()));
+    const double low = rounded(element.value() - element.error(), -INFINITY);
+    const double high = rounded(element.value() + element.error(), INFINITY);
     const double error = std::max(std::abs(value - low), std::abs(high - value));
-    if (!std::isfinite(element.error())) return element;
+    if (!std::isfinite(error)) return Bounded::unbounded(element.value(), true);
     return Bounded::within(value, error + of_doubles * element.error());
 }
 
@@ -232,12 +245,15 @@ void Oracle::is_part_of(Oracle& whole) {
 
 void Oracle::store(std::vector<Array<Bounded>>& outputs, bool saturates) const {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-        const DType stored = subject_.types().of(subject_.op(), subject_.pass().outputs[i]);
-        if (!subject_.rounds_when_stored(subject_.pass().outputs[i])) continue;
+        const std::string& name = subject_.pass().outputs[i];
+        const DType stored = subject_.types().of(subject_.op(), name);
+        if (!subject_.rounds_when_stored(name)) continue;
+        const auto& stochastic = subject_.declaration().rounded_stochastically;
+        const bool is_stochastic = std::ranges::find(stochastic, name) != stochastic.end();
         for (Bounded& element : outputs[i].data)
             if (!std::isnan(element.value()))
-                element = saturates && is_of_8_bits(stored) ? saturated_in(stored, element)
-                                                            : stored_in(stored, element);
+                element =
+                    stored_in(stored, element, saturates && is_of_8_bits(stored), is_stochastic);
     }
 }
 

@@ -365,6 +365,21 @@ TEST_CASE("a result of 8 bits that saturates is cut off, and rounded with all it
     CHECK_FALSE(expected_of(DType::f16, "70000").bounds[0].is_limited());
 }
 
+TEST_CASE("a result that is rounded stochastically may be either neighbour") {
+    const auto bound_of_result = [](const std::string& x) {
+        MadeCase made({dot_product()}, "forward",
+                      declared().storage("y", DType::bf16).rounds_stochastically("y"),
+                      "n=1:data=w[0]=1,x[0]=" + x);
+        return made.oracle.within_rounding()[0].bounds[0];
+    };
+    // Neighbours of 1 are 1 - 2^-8 and 1 + 2^-7.
+    CHECK(bound_of_result("1.001953125").most() == doctest::Approx(0x1p-7 - 0x1p-9));
+    CHECK(bound_of_result("-1.005859375").most() == doctest::Approx(0x1p-7 - 0x1p-9));
+    // A sum that rounds may be just below 1.5.
+    CHECK(bound_of_result("1.5").most() == doctest::Approx(0x1p-7));
+    CHECK_FALSE(bound_of_result("3.4e38").is_limited());
+}
+
 TEST_CASE("a result of 16 bits does not saturate beside one of 8") {
     MadeCase made({copies_operator()}, "forward",
                   declared().storage("y", DType::f8e4m3).storage("z", DType::f16).saturates(),

@@ -50,6 +50,16 @@ TEST_CASE("a function with jumps has values on both sides, and a slope between t
     }
 }
 
+TEST_CASE("rounded stochastically, a result is either neighbour, and none behind them") {
+    for (const char* property : {"within_rounding_bound", "repeatable", "stays_in_bounds"})
+        check_all_agree("fraction.forward/at_random", property, 100);
+    const auto failed = [](const char* kernel) {
+        return run_drawn(kernel, "within_rounding_bound", 40)[Verdict::failed];
+    };
+    CHECK(failed("fraction.forward/bug_undeclared_at_random") > 15);
+    CHECK(failed("fraction.forward/bug_behind_random") > 15);
+}
+
 TEST_CASE("an integer that overflows and comes right passes, and the checked variant tells it") {
     for (const char* property : {"within_rounding_bound", "repeatable", "stays_in_bounds"})
         check_all_agree("fraction.forward/wraps_back", property, 60);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cuda_bf16.h>
+
 #include "properties/tests/launches.cuh"
 
 namespace {
@@ -27,6 +29,14 @@ __device__ void fraction_beside(int i, int, const float* x, float* y) {
 }
 __device__ void fraction_if_positive(int i, int, const float* x, float* y) {
     y[i] = square_of_large(i) > 0 ? x[i] - floorf(x[i]) : -1.0f;
+}
+
+/// To one neighbour or the other by 16 bits that are as good as random; behind those by mistake.
+template <unsigned behind>
+__device__ void fraction_at_random(int i, int, const float* x, __nv_bfloat16* y) {
+    const unsigned bits = __float_as_uint(x[i] - floorf(x[i]));
+    const unsigned random = (bits ^ i * 40503u) * 2654435761u >> 16;
+    y[i] = __ushort_as_bfloat16(static_cast<unsigned short>((bits + random + behind) >> 16));
 }
 
 /// Multiplies by this, which is 1 where it is right.
@@ -111,6 +121,13 @@ FRACTION("naive", fraction_of);
 FRACTION("wraps_back", fraction_wrapping);
 FRACTION("bug_overflowing_index", fraction_beside);
 FRACTION("bug_overflowing_value", fraction_if_positive);
+FRACTION("at_random", fraction_at_random<0>)
+    .storage("y", gradverify::DType::bf16)
+    .rounds_stochastically("y");
+FRACTION("bug_undeclared_at_random", fraction_at_random<0>).storage("y", gradverify::DType::bf16);
+FRACTION("bug_behind_random", fraction_at_random<0x10000>)
+    .storage("y", gradverify::DType::bf16)
+    .rounds_stochastically("y");
 GRADVERIFY_KERNEL(FractionGradX, "naive", (launch_rows<FractionGradX, scale<1>, "dy", "dx">));
 GRADVERIFY_KERNEL(FractionGradX, "bug_zero", (launch_rows<FractionGradX, scale<0>, "dy", "dx">));
 GRADVERIFY_KERNEL(FusedLoss, "fused", (launch_rows<FusedLoss, slope_of_loss<1>, "x", "dx">));
