@@ -69,7 +69,7 @@ TEST_CASE("an integer that overflows and comes right passes, and the checked var
     };
     CHECK(overflows("fraction.forward/wraps_back").starts_with("int overflow at "));
     CHECK(overflows("fraction.forward/wraps_back")
-              .ends_with("contracts/contracts_kernels.cu:19: 46341 * 46341 in block (0, 0, 0), "
+              .ends_with("contracts/contracts_kernels.cu:21: 46341 * 46341 in block (0, 0, 0), "
                          "thread (0, 0, 0)"));
     // What a case noted is none of the next.
     CHECK(overflows("fraction.forward/naive").empty());
@@ -93,7 +93,7 @@ TEST_CASE("of a failure it is told which integers overflow, whatever property it
         CHECK(result.message.find("int overflow at ", told + 3) == std::string::npos);
     }
     CHECK(results[0].message.ends_with(
-        "contracts/contracts_kernels.cu:19: 46341 * 46341 in block (0, 0, 0), "
+        "contracts/contracts_kernels.cu:21: 46341 * 46341 in block (0, 0, 0), "
         "thread (0, 0, 0)"));
 }
 
