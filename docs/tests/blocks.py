@@ -61,9 +61,9 @@ def prose_of(text):
 
 
 def tokens_of_output(text):
-    """Words of an output, without numbers and the folders of .cu files: lines may be wrapped
-    elsewhere."""
-    text = re.sub(r"\S*/(?=[\w.]+\.cu\b)", "", text)
+    """Words of an output, without numbers and the folders of .cu files and of gradverify: lines may
+    be wrapped elsewhere."""
+    text = re.sub(r"\S*/(?=[\w.]+\.cu\b|gradverify )", "", text)
     return [re.sub(r"#/#", "#", re.sub(r"\d+([.,]\d+)*", "#", word)) for word in text.split()]
 
 

@@ -83,8 +83,9 @@ class Runner:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         stand_ins = HERE / "stand_ins" / ("consumer" if self.is_example else "repository")
-        path = os.pathsep.join([str(stand_ins), os.environ["PATH"]])
-        unset = {"GRADVERIFY_PRESET", "GRADVERIFY_BINARY_DIR", "CXXFLAGS"}
+        installed = str(a.work.resolve() / "build")
+        path = os.pathsep.join([str(stand_ins), installed, os.environ["PATH"]])
+        unset = {"GRADVERIFY_PRESET", "GRADVERIFY_BINARY_DIR", "CXXFLAGS", "XDG_CACHE_HOME"}
         kept = {name: value for name, value in os.environ.items() if name not in unset}
         return {**kept, **names, "PATH": path}
 

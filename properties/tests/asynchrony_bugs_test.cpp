@@ -10,7 +10,8 @@ namespace gradverify {
 
 using namespace testing;
 
-// Their thousands of smaller problems take a minute for some; docs/seeded-bugs.md has more seeds.
+// Their thousands of smaller problems take a minute for some; docs/results/seeded-bugs.md has more
+// seeds.
 constexpr Hunt of_one_seed{.seeds = 1};
 
 TEST_CASE("a stage that is read or filled too early is found where it is smallest") {

@@ -13,7 +13,7 @@ namespace gradverify {
 ///                              those that have one in FILE
 ///   markdown                   the page with standard input's rows, the last of each
 ///   missing                    which seeded bugs have no row there for cpu
-///   museum                     a row of docs/museum.md for each famous bug, measured on cpu
+///   museum                     a row of docs/results/museum.md for each famous bug, on cpu
 ///
 /// Returns the exit code: 1 when `measure` or `museum` sees a bug that is not killed from 19 seeds
 /// of 20, or not at its smallest problem, and when `missing` has something to say; 2 for bad usage.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of docs/ptx.md names the forms that are compared, and no others.
+// The table of docs/reference/ptx.md names the forms that are compared, and no others.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -50,13 +50,14 @@ TEST_CASE("the docs name the forms that are compared") {
         MESSAGE("not run: the sources are not here");
         return;
     }
-    const std::ifstream page(GRADVERIFY_SIMT_TEST_FOLDER "/../../../docs/ptx.md");
+    const std::ifstream page(GRADVERIFY_SIMT_TEST_FOLDER "/../../../docs/reference/ptx.md");
     std::ostringstream text;
     text << page.rdbuf();
     const bool is_true = text.str().find(table()) != std::string::npos;
     if (!is_true) std::ofstream("ptx_table.md") << table();
-    CHECK_MESSAGE(is_true,
-                  "docs/ptx.md has another table than ptx_table.md, which was written here");
+    CHECK_MESSAGE(
+        is_true,
+        "docs/reference/ptx.md has another table than ptx_table.md, which was written here");
 }
 
 }  // namespace conformance
