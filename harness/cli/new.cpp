@@ -43,9 +43,10 @@ std::vector<const Operator*> operators_named(const std::string& name) {
 
 std::string text_of(const std::string& file) {
     if (fs::is_directory(file))
-        throw UsageError(fmt::format("can't read {0}: it is a folder; `gradverify new {0}` lists "
-                                     "its launchers",
-                                     file));
+        throw UsageError(
+            fmt::format("can't read {0}: it is a folder; `gradverify new {0}` lists "
+                        "its launchers",
+                        file));
     if (auto text = read_file(file)) return std::move(*text);
     throw UsageError("can't read " + file);
 }
@@ -62,7 +63,8 @@ Signature launcher_in(const std::string& file, const std::string& name) {
 std::string command_of(const std::string& file, const Signature& launcher,
                        const Candidate& candidate) {
     const char* const operators = std::getenv(files_variable);
-    const UserFiles own{.files = {file}, .apart = {}, .includes = {}, .definitions = {}, .libraries = {}};
+    const UserFiles own{
+        .files = {file}, .apart = {}, .includes = {}, .definitions = {}, .libraries = {}};
     std::string text = fmt::format("gradverify new {}{}{} --launcher {} --operator {}", own.print(),
                                    operators ? " " : "", operators ? operators : "",
                                    launcher.scope + launcher.name, candidate.op->name);
@@ -78,9 +80,9 @@ const Operator& operator_of(const NewArguments& arguments, const Signature& laun
     std::vector<std::string> near;
     for (const Candidate& candidate : candidates)
         if (near.size() < 3) near.push_back(candidate.op->name);
-    throw UsageError(fmt::format("which operator {} computes can't be told: name it by --operator{}",
-                                 launcher.name,
-                                 near.empty() ? "" : "; it could be " + joined(near, " or ")));
+    throw UsageError(
+        fmt::format("which operator {} computes can't be told: name it by --operator{}",
+                    launcher.name, near.empty() ? "" : "; it could be " + joined(near, " or ")));
 }
 
 /// Files of this folder and those below it that may have launchers, without hidden ones.
@@ -121,8 +123,9 @@ int list_launchers(const NewArguments& arguments) {
                            candidate.matches.front().is_whole() ? "" : ", in part",
                            command_of(file, launcher, candidate));
             if (candidates.empty())
-                fmt::print("  of no operator here by its name or by what it takes: declare one in a "
-                           "C++ file, and name both\n");
+                fmt::print(
+                    "  of no operator here by its name or by what it takes: declare one in a "
+                    "C++ file, and name both\n");
         }
     }
     if (count == 0)

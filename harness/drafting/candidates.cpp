@@ -20,14 +20,14 @@ const std::vector<std::vector<std::string_view>>& words_of_operators() {
         {"batch_norm", "bn"},
         {"bias_gelu", "gelu"},
         {"conv", "convolution"},
-        {"cross_entropy", "xentropy", "nllloss"},
+        {"cross_entropy", "xentropy", "xent", "nllloss"},
         {"embedding", "encoder", "embed", "wte"},
         {"fc", "linear", "matmul", "gemm", "dense", "fullyconnected"},
         {"group_norm", "gn"},
         {"layer_norm", "ln"},
         {"rope", "rotary"},
         {"selective_scan", "mamba", "ssm"},
-        {"softmax_cross_entropy", "crossentropysoftmax", "softmaxxentropy", "softmaxloss"},
+        {"softmax_cross_entropy", "crossentropysoftmax", "softmaxxent", "softmaxloss"},
     };
     return words;
 }
@@ -45,9 +45,9 @@ std::size_t letters_named(const std::string& name, const std::string& op) {
         std::string sought(word);
         std::erase(sought, '_');
         // A short one is a word by itself.
-        const bool is_there = sought.size() > 2
-                                  ? letters.find(sought) != std::string::npos
-                                  : ("_" + words + "_").find("_" + sought + "_") != std::string::npos;
+        const bool is_there =
+            sought.size() > 2 ? letters.find(sought) != std::string::npos
+                              : ("_" + words + "_").find("_" + sought + "_") != std::string::npos;
         if (is_there) most = std::max(most, sought.size());
     };
     look_for(op);
@@ -62,8 +62,7 @@ std::vector<Candidate> candidates_for(const Signature& launcher,
                                       const std::vector<const Operator*>& operators) {
     std::vector<Candidate> candidates;
     for (const Operator* const op : operators) {
-        Candidate candidate{op, matches_of(*op, launcher),
-                            letters_named(launcher.name, op->name)};
+        Candidate candidate{op, matches_of(*op, launcher), letters_named(launcher.name, op->name)};
         if (candidate.named > 0 || candidate.matches.front().is_whole())
             candidates.push_back(std::move(candidate));
     }

@@ -127,8 +127,9 @@ std::string body_of(const Signature& launcher, const GlueMatch& match, const std
                     std::vector<std::string> arguments) {
     std::string text;
     if (launcher.results == Results::tensor && !match.results.empty()) {
-        text = listed(fmt::format("call.{}.tensor().copy_({}(", member_of(match.results.front()), called),
-                      std::move(arguments), "));");
+        text = listed(
+            fmt::format("call.{}.tensor().copy_({}(", member_of(match.results.front()), called),
+            std::move(arguments), "));");
     } else if (!match.results.empty()) {
         text = listed(fmt::format("const auto results = {}(", called), std::move(arguments), ");");
         for (std::size_t i = 0; i < match.results.size(); ++i)
@@ -174,9 +175,8 @@ std::string glue_of(const Operator& op, const Signature& launcher, const GlueMat
                                 ? match.arguments[i].text
                                 : placeholder(launcher.parameters[i].name, i));
     const std::string variables = variables_of(launcher, arguments);
-    const std::string body =
-        body_of(launcher, match, call_of(launcher, launcher.scope + launcher.name),
-                std::move(arguments));
+    const std::string body = body_of(
+        launcher, match, call_of(launcher, launcher.scope + launcher.name), std::move(arguments));
     std::string headers, chain;
     if (body.find("std::sqrt") != std::string::npos) headers += "#include <cmath>\n";
     if (body.find("std::runtime_error") != std::string::npos) headers += "#include <stdexcept>\n";
@@ -198,10 +198,9 @@ std::string glue_of(const Operator& op, const Signature& launcher, const GlueMat
         "{}"
         "}}\n"
         "GRADVERIFY_KERNEL({}, \"{}\", launch){};\n",
-        headers.empty() ? "" : headers + "\n", launcher.is_of_extension() ? "torch" : "kernel", file,
-        tensors_in_words(op, *match.pass), type, op.name, match.pass->name,
-        members(op, *match.pass), type,
-        variables + body, type, launcher.name, chain);
+        headers.empty() ? "" : headers + "\n", launcher.is_of_extension() ? "torch" : "kernel",
+        file, tensors_in_words(op, *match.pass), type, op.name, match.pass->name,
+        members(op, *match.pass), type, variables + body, type, launcher.name, chain);
 }
 
 std::string member_of(const std::string& name) {
@@ -235,14 +234,15 @@ std::vector<std::string> glue_notes(const Operator& op, const Signature& launche
     for (const std::string& type : launcher.types_taken_for_float)
         notes.push_back("guessed: " + type + " is float");
     for (const std::string& condition : match.conditions)
-        notes.push_back("guessed: the launcher lacks a parameter, so " + condition);
+        notes.push_back("guessed, since the launcher takes no such parameter: " + condition);
+    const std::size_t guesses = notes.size();
     for (std::size_t i = 0; i < match.arguments.size(); ++i)
         if (match.arguments[i].text.empty()) notes.push_back("fill in: " + name_of(i));
     for (const auto& [name, is_type] : launcher.template_arguments)
         if (!is_type) notes.push_back("fill in: " + name + " of the template");
     if (launcher.is_kernel)
         notes.push_back("fill in: blocks and threads, since " + launcher.name + " is a kernel");
-    if (!notes.empty() && !match.unused.empty())
+    if (notes.size() > guesses && !match.unused.empty())
         notes.push_back("not used yet: " + joined(match.unused));
     if (match.results.size() > 1)
         notes.push_back("guessed: the results are " + joined(match.results) + ", in this order");

@@ -63,8 +63,8 @@ const Operator* evident_operator(const std::vector<Candidate>& candidates);
 /// What a pass struct calls a tensor or parameter: its name, or `grad_o` of the keyword `do`.
 std::string member_of(const std::string& name);
 
-/// The text of the file that includes `file` and registers the launcher. What could not be matched is
-/// a word that no compiler takes.
+/// The text of the file that includes `file` and registers the launcher. What could not be matched
+/// is a word that no compiler takes.
 std::string glue_of(const Operator& op, const Signature& launcher, const GlueMatch& match,
                     const std::string& file);
 

@@ -54,7 +54,8 @@ const Synonyms& tensor_synonyms() {
 const Synonyms& parameter_synonyms() {
     static const Synonyms synonyms{
         {"n", "batch", "batchsize", "bs", "b", "num", "images", "nb"},
-        {"c", "inchannels", "channelsin", "cin", "ic", "channels", "inc", "ci", "infeatures", "fin"},
+        {"c", "inchannels", "channelsin", "cin", "ic", "channels", "inc", "ci", "infeatures",
+         "fin"},
         {"k", "outchannels", "channelsout", "cout", "oc", "m", "outc", "co", "numfilters",
          "outfeatures", "fout"},
         {"in_h", "h", "height", "ih", "hin", "inh", "inheight", "inputheight", "hi", "imgh"},
@@ -62,11 +63,11 @@ const Synonyms& parameter_synonyms() {
         {"filter_h", "kh", "r", "kernelh", "fh", "filterheight", "kernelheight", "ksizeh",
          "windowh", "kernelsizeh"},
         {"filter_w", "kw", "s", "kernelw", "fw", "filterwidth", "kernelwidth", "ksizew", "k",
-         "windoww", "kernelsizew", "kernelsize", "ksize"},
+         "windoww", "kernelsizew", "kernelsize", "ksize", "kernel"},
         {"window_h", "kh", "kernelh", "poolh", "filterh", "windowheight", "kernelheight",
          "poolheight", "ksizeh", "kernelsizeh"},
         {"window_w", "kw", "kernelw", "poolw", "filterw", "windowwidth", "kernelwidth", "poolwidth",
-         "ksizew", "kernelsizew", "kernelsize", "ksize", "window", "k"},
+         "ksizew", "kernelsizew", "kernelsize", "ksize", "window", "kernel", "k"},
         {"out_h", "oh", "outh", "outheight", "outputheight", "outputh", "hout", "ho",
          "pooledheight", "pooledh"},
         {"out_w", "ow", "outw", "outwidth", "outputwidth", "outputw", "wout", "wo", "pooledwidth",
@@ -94,7 +95,8 @@ const Synonyms& parameter_synonyms() {
         {"h", "heads", "nh", "nhead", "nheads", "numheads", "head"},
         {"d", "headdim", "hd", "hs", "dh", "headsize", "dim", "dhead"},
         {"sq", "s", "t", "n", "l", "m", "nq", "seqlen", "seqlenq", "seq", "tq", "lq", "qlen"},
-        {"sk", "s", "t", "n", "l", "nk", "seqlen", "seqlenk", "seqlenkv", "seq", "tk", "lk", "klen"},
+        {"sk", "s", "t", "n", "l", "nk", "seqlen", "seqlenk", "seqlenkv", "seq", "tk", "lk",
+         "klen"},
         {"causal", "iscausal", "mask"},
         {"seqs", "b", "batch", "batchsize", "nseqs", "numseqs"},
         {"hk", "headsk", "numheadsk", "kvheads", "nkv"},
@@ -199,9 +201,10 @@ std::vector<SizeName> output_sizes(const Operator& op, const PassSpec& pass) {
             std::vector<SizeName> names;
             names.reserve(2);
             for (int axis = 0; axis < rank; ++axis)
-                names.push_back({.name = rank == 1 || axis == 1 ? "out_w" : "out_h",
-                                 .text = fmt::format("call.{}.size({})", member_of(tensor), 2 + axis),
-                                 .is_derived = true});
+                names.push_back(
+                    {.name = rank == 1 || axis == 1 ? "out_w" : "out_h",
+                     .text = fmt::format("call.{}.size({})", member_of(tensor), 2 + axis),
+                     .is_derived = true});
             return names;
         }
     return {};
@@ -231,7 +234,7 @@ std::vector<SizeName> size_names(const Operator& op, const PassSpec& pass) {
     return names;
 }
 
-constexpr std::string_view prefixes[] = {"d_",    "h_",      "p_",   "g_",
+constexpr std::string_view prefixes[] = {"d_",   "h_",      "p_",   "g_",
                                          "dev_", "device_", "gpu_", "host_"};
 
 /// What the names of all tensors begin with, where there are several.
@@ -326,7 +329,8 @@ class Matcher {
         GlueArgument best;
         const SignatureParameter& parameter = launcher_.parameters[i];
         for (const SizeName& size : sizes_) {
-            if (taken_.contains(size.name) || size.is_real != is_real_type(parameter.type)) continue;
+            if (taken_.contains(size.name) || size.is_real != is_real_type(parameter.type))
+                continue;
             const int score = likeness_of_plain(plain(parameter.name),
                                                 names_for(parameter_synonyms(), size.name));
             if (score > best.score) best = of_size(size, score);
@@ -349,8 +353,8 @@ class Matcher {
         for (int least = same_name; least > 0; --least)
             for (std::size_t i = 0; i < launcher_.parameters.size(); ++i) {
                 if (!match_.arguments[i].text.empty()) continue;
-                GlueArgument found = is_tensor(launcher_.parameters[i]) ? best_tensor(i)
-                                                                        : best_size(i);
+                GlueArgument found =
+                    is_tensor(launcher_.parameters[i]) ? best_tensor(i) : best_size(i);
                 if (!found.text.empty() && found.score >= least) take(i, std::move(found));
             }
     }
@@ -398,10 +402,12 @@ class Matcher {
         return argument;
     }
     static bool is_whole_type(const std::string& type) {
-        return std::ranges::any_of(std::array{"int", "long", "size_t", "unsigned", "short"},
-                                   [&](const char* name) { return type.find(name) == 0 ||
-                                       type.find(std::string(" ") + name) != std::string::npos ||
-                                       type.find(std::string("::") + name) != std::string::npos; });
+        return std::ranges::any_of(
+            std::array{"int", "long", "size_t", "unsigned", "short"}, [&](const char* name) {
+                return type.find(name) == 0 ||
+                       type.find(std::string(" ") + name) != std::string::npos ||
+                       type.find(std::string("::") + name) != std::string::npos;
+            });
     }
     /// Not a flag, as `causal` is, which another whole number is not.
     bool is_free(const std::string& parameter) const {
@@ -419,7 +425,8 @@ class Matcher {
             return made("call.launch.stream", false);
         if (is_tensor(parameter)) return {};
         if (is_real_type(parameter.type)) {
-            const bool is_of_attention = find_named(op_.inputs, "q") && find_named(op_.inputs, "k") &&
+            const bool is_of_attention = find_named(op_.inputs, "q") &&
+                                         find_named(op_.inputs, "k") &&
                                          find_named(op_.space.parameters(), "d");
             return is_of_attention && name.ends_with("scale")
                        ? made("1.0f / std::sqrt(static_cast<float>(call.d))", true)
@@ -427,8 +434,8 @@ class Matcher {
         }
         if (name == "blocksize" || name == "threads" || name == "blockdim" || name == "nthreads")
             return made("256", true);
-        for (const std::string_view count :
-             {"numel", "size", "count", "total", "elements", "length", "n", "nelements", "totalsize"})
+        for (const std::string_view count : {"numel", "size", "count", "total", "elements",
+                                             "length", "n", "nelements", "totalsize"})
             if (name == count)
                 return made(fmt::format("call.{}.elements()", member_of(pass_.tensors().front())),
                             true);
@@ -443,9 +450,10 @@ class Matcher {
         if (is_left) return;
         for (std::size_t i = 0; i < launcher_.parameters.size(); ++i) {
             const auto& [type, name, has_default] = launcher_.parameters[i];
-            const std::vector<std::string> parts{"t", "s", "l", "seqlen", "seq", "seqlength",
-                                                 "c", "h", "w", "hw", "height", "width", "depth",
-                                                 "channels", "spatial", "time", "m", "b", "batch"};
+            const std::vector<std::string> parts{
+                "t",       "s",    "l",  "seqlen", "seq",   "seqlength", "c",
+                "h",       "w",    "hw", "height", "width", "depth",     "channels",
+                "spatial", "time", "m",  "b",      "batch"};
             if (!match_.arguments[i].text.empty() || has_default || !is_whole_type(type) ||
                 std::ranges::find(parts, plain(name)) == parts.end())
                 continue;
@@ -478,16 +486,20 @@ class Matcher {
             const std::string& parameter = match_.arguments[i].parameter;
             const std::string given = plain(launcher_.parameters[i].name);
             const bool is_for_both =
-                !parameter.empty() && match_.arguments[i].text.find(".size(1)") == std::string::npos &&
-                (parameter == twin ? given.back() != 'w' && given.back() != 'x'
-                                   : find_named(op_.space.parameters(), size.name) &&
-                                         given != parameter &&
-                                         std::ranges::find(names, given) != names.end());
+                !parameter.empty() &&
+                match_.arguments[i].text.find(".size(1)") == std::string::npos &&
+                (parameter == twin
+                     ? given.back() != 'w' && given.back() != 'x'
+                     : find_named(op_.space.parameters(), size.name) && given != parameter &&
+                           std::ranges::find(names, given) != names.end());
             if (!is_for_both) continue;
-            match_.conditions.push_back(fmt::format(".where(\"{}\", gradverify::same_as(\"{}\"))",
-                                                    size.name, parameter));
+            match_.conditions.push_back(
+                fmt::format(".where(\"{}\", gradverify::same_as(\"{}\"))", size.name, parameter));
             return;
         }
+        // It may be one that is yet to be filled in.
+        for (std::size_t i = 0; i < match_.arguments.size(); ++i)
+            if (match_.arguments[i].text.empty() && !is_tensor(launcher_.parameters[i])) return;
         const std::string whole = parameter_of(size.name);
         const ParameterSpec& spec = *find_named(op_.space.parameters(), whole);
         std::string condition;
@@ -495,8 +507,9 @@ class Matcher {
             pass_.inputs, [&](const std::string& input) { return op_.is_output(input); });
         if (spec.is_real() && !takes_saved)
             condition = fmt::format(
-                ".only_if(\"{0} = {1}\", [](const gradverify::Problem& problem) {{ return "
-                "problem.real(\"{0}\") == {1}; }})",
+                ".only_if(\"{0} = {1}\", [](const auto& problem) {{ return problem.real(\"{0}\") "
+                "== "
+                "{1}; }})",
                 whole, print_exactly(spec.values.front()));
         else if (!spec.is_real() && !sets_a_size(op_, whole))
             condition = fmt::format(".where(\"{}\", gradverify::equals({}))", size.name,
@@ -531,8 +544,8 @@ int direction_of(const std::string& name) {
     };
     const bool is_backward = has({"backward", "bwd", "backprop", "grad", "vjp"}) ||
                              name.ends_with("_bw") || name.find("_bw_") != std::string::npos;
-    const bool is_forward = has({"forward", "fwd"}) || name.ends_with("_fw") ||
-                            name.find("_fw_") != std::string::npos;
+    const bool is_forward =
+        has({"forward", "fwd"}) || name.ends_with("_fw") || name.find("_fw_") != std::string::npos;
     return is_backward == is_forward ? 0 : is_forward ? 1 : -1;
 }
 
@@ -569,7 +582,7 @@ std::vector<GlueMatch> matches_of(const Operator& op, const Signature& launcher)
 }
 
 bool tells_pass(const std::vector<GlueMatch>& matches) {
-    return matches.size() == 1 || matches[0].score() > matches[1].score() + 1 ||
+    return matches.size() == 1 || matches[0].score() > std::max(0, matches[1].score() + 1) ||
            (matches[0].is_whole() && !matches[1].is_whole());
 }
 
@@ -582,9 +595,10 @@ GlueMatch match_launcher(const Operator& op, const Signature& launcher, const st
     }
     std::vector<GlueMatch> matches = matches_of(op, launcher);
     if (!tells_pass(matches))
-        throw UsageError(fmt::format("which pass of {} {} is can't be told: name it by --pass; "
-                                     "there are {}",
-                                     op.name, launcher.name, print_passes(op)));
+        throw UsageError(
+            fmt::format("which pass of {} {} is can't be told: name it by --pass; "
+                        "there are {}",
+                        op.name, launcher.name, print_passes(op)));
     return std::move(matches.front());
 }
 

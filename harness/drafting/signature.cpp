@@ -180,17 +180,24 @@ std::string with_word(std::string text, std::string_view word, std::string_view 
     return text;
 }
 
-/// Takes float for each type of a template, and keeps what a call must say.
-void read_template(std::string_view head, Signature& signature) {
+/// Takes `template <...>` from the head of a function, and gives what stands in the brackets.
+std::string_view take_template(std::string_view& head) {
     const std::size_t open = head.find('<');
-    if (!has_word(head, "template") || open == std::string_view::npos) return;
+    if (!has_word(head, "template") || open == std::string_view::npos) return {};
     std::size_t close = open;
     for (int depth = 0; close < head.size(); ++close) {
         depth += head[close] == '<' ? 1 : head[close] == '>' ? -1 : 0;
         if (depth == 0) break;
     }
+    const std::string_view inside = head.substr(open + 1, close - open - 1);
+    head.remove_prefix(std::min(close + 1, head.size()));
+    return inside;
+}
+
+/// Takes float for each type of a template, and keeps what a call must say.
+void read_template(std::string_view inside, Signature& signature) {
     std::size_t needed = 0;
-    for (const std::string_view part : split_at_commas(head.substr(open + 1, close - open - 1))) {
+    for (const std::string_view part : split_at_commas(inside)) {
         const auto [type, name, has_default] = parameter_of(part);
         const bool is_type = has_word(type, "typename") || has_word(type, "class");
         bool is_told = has_default;
@@ -217,9 +224,10 @@ struct Found {
 std::optional<Found> found_at(std::string_view text, std::size_t at, std::string_view name) {
     const std::size_t open = text.find_first_not_of(" \t\n\r", at + name.size());
     if (open == std::string_view::npos || text[open] != '(') return std::nullopt;
-    const std::string_view head = head_before(text, at);
+    std::string_view head = head_before(text, at);
     const std::size_t close = behind_bracket(text, open);
     if (!is_head(head) || close == std::string_view::npos) return std::nullopt;
+    const std::string_view of_template = take_template(head);
     const std::size_t next = text.find_first_not_of(" \t\n\r", close);
     const bool is_function = next != std::string_view::npos &&
                              (text[next] == '{' || text[next] == ';' || is_word(text[next]));
@@ -232,7 +240,7 @@ std::optional<Found> found_at(std::string_view text, std::size_t at, std::string
     found.signature.line = 1 + static_cast<int>(std::ranges::count(text.substr(0, at), '\n'));
     for (const std::string_view part : split_at_commas(text.substr(open + 1, close - open - 2)))
         if (part != "void") found.signature.parameters.push_back(parameter_of(part));
-    read_template(head, found.signature);
+    read_template(of_template, found.signature);
     found.is_for_device = has_word(head, "__device__") && !has_word(head, "__host__");
     if (const std::size_t brace = text.find_first_of("{;", close);
         brace != std::string_view::npos && text[brace] == '{')
@@ -275,12 +283,12 @@ std::vector<Found> functions_of(std::string_view code) {
     for (bool is_new = true; is_new;) {
         is_new = false;
         for (Found& caller : functions) {
-            const bool launches =
-                caller.body.find("<<<") != std::string_view::npos ||
-                caller.body.find("cudaLaunchKernel") != std::string_view::npos ||
-                std::ranges::any_of(functions, [&](const Found& called) {
-                    return called.signature.launches && has_word(caller.body, called.signature.name);
-                });
+            const bool launches = caller.body.find("<<<") != std::string_view::npos ||
+                                  caller.body.find("cudaLaunchKernel") != std::string_view::npos ||
+                                  std::ranges::any_of(functions, [&](const Found& called) {
+                                      return called.signature.launches &&
+                                             has_word(caller.body, called.signature.name);
+                                  });
             is_new |= launches && !caller.signature.launches;
             caller.signature.launches |= launches;
         }
@@ -359,8 +367,9 @@ std::optional<Placeholder> placeholder_in(std::string_view text) {
     if (at == std::string::npos) return std::nullopt;
     std::size_t end = at;
     while (end < blanked.size() && is_word(blanked[end])) ++end;
-    return Placeholder{blanked.substr(at, end - at),
-                       1 + static_cast<int>(std::count(blanked.begin(), blanked.begin() + at, '\n'))};
+    return Placeholder{
+        blanked.substr(at, end - at),
+        1 + static_cast<int>(std::count(blanked.begin(), blanked.begin() + at, '\n'))};
 }
 
 }  // namespace gradverify

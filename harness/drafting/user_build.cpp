@@ -230,9 +230,10 @@ void require_filled_in(const UserFiles& given) {
         const std::string text = read_file(file).value_or("");
         const auto left = registers(file) ? placeholder_in(text) : std::nullopt;
         if (left)
-            throw UsageError(fmt::format("{}:{}: {} is yet to be filled in: it stands for what "
-                                         "`gradverify new` could not match",
-                                         file, left->line, left->word));
+            throw UsageError(
+                fmt::format("{}:{}: {} is yet to be filled in: it stands for what "
+                            "`gradverify new` could not match",
+                            file, left->line, left->word));
     }
 }
 

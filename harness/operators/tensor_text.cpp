@@ -24,8 +24,8 @@ std::vector<Problem> probes_of(const Operator& op) {
             const ParameterSpec& spec = op.space.spec(probes[i].rank(), static_cast<int>(at));
             const std::uint64_t drawn = mix_seed(mix_seed(i, "probe"), std::to_string(at));
             const std::int64_t most = spec.is_real() ? 0 : std::int64_t{1} << (4 + drawn % 9);
-            probes[i][static_cast<int>(at)] =
-                std::min(spec.maximum, spec.minimum + static_cast<std::int64_t>(drawn >> 20) % (most + 1));
+            probes[i][static_cast<int>(at)] = std::min(
+                spec.maximum, spec.minimum + static_cast<std::int64_t>(drawn >> 20) % (most + 1));
         }
     return probes;
 }

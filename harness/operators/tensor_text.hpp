@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a pass and its tensors are told in words: what each is for, and its sizes by the names
-// of parameters.
+// Decides how a pass and its tensors are told in words: what each is for, and its sizes by the
+// names of parameters.
 #pragma once
 
 #include <string>
