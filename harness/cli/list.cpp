@@ -8,6 +8,7 @@
 #include "harness/base/text.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/devices/device.hpp"
+#include "harness/operators/tensor_text.hpp"
 #include "harness/registry/element_types.hpp"
 #include "harness/registry/layout.hpp"
 #include "harness/run/selection.hpp"
@@ -79,13 +80,6 @@ struct TensorRow {
     std::string name, role, sizes;
     std::int64_t elements = 0, bytes = 0;
 };
-
-std::string role_of(const Operator& op, const PassSpec& pass, const std::string& name) {
-    const bool is_input = std::ranges::find(pass.inputs, name) != pass.inputs.end();
-    if (is_input) return op.is_output(name) ? "saved" : "input";
-    if (op.is_output(name)) return "output";
-    return op.is_gradient(name) ? "gradient" : "gradient between layers";
-}
 
 TensorRow row_of(const Kernel& kernel, const Problem& problem, const std::string& name) {
     const Sizes sizes = kernel.op->sizes_of(name, problem);

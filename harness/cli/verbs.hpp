@@ -65,9 +65,11 @@ struct ReportArguments {
 };
 
 struct NewArguments {
-    std::string file, launcher, operator_name;
-    std::string pass;    ///< empty: the one that fits best
-    std::string output;  ///< empty: named after the file, in this folder
+    std::string file;           ///< or a folder, whose launchers are listed
+    std::string launcher;       ///< empty: the file's launchers are listed
+    std::string operator_name;  ///< empty: the one that is evident
+    std::string pass;           ///< empty: the one that fits best
+    std::string output;         ///< empty: named after the file, in this folder
 };
 
 /// Each returns the exit code.

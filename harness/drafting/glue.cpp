@@ -5,17 +5,17 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "harness/base/errors.hpp"
 #include "harness/base/text.hpp"
+#include "harness/operators/tensor_text.hpp"
 
 namespace gradverify {
 
 namespace {
-
-constexpr std::string_view fill_in = "FILL_IN";
 
 /// `f16` of `__half` and `half`; empty for float, and for types that gradverify does not know.
 std::string_view storage_of(const std::string& type) {
@@ -54,12 +54,12 @@ std::string placeholder(const std::string& name, std::size_t position) {
     return fmt::format("{}_{}", fill_in, name.empty() ? std::to_string(position + 1) : name);
 }
 
-/// `theirs::launch` gives `launch`.
-std::string variant_of(const std::string& name) { return name.substr(name.rfind(':') + 1); }
-
 /// What stands before the arguments of a call.
 std::string call_of(const Signature& launcher, std::string name) {
-    if (launcher.is_template) name += fmt::format("<{}_template_arguments>", fill_in);
+    std::vector<std::string> given;
+    for (const auto& [argument, is_type] : launcher.template_arguments)
+        given.push_back(is_type ? "float" : placeholder(argument, given.size()));
+    if (!given.empty()) name += "<" + joined(given) + ">";
     if (launcher.is_kernel)
         name += fmt::format("<<<{0}_blocks, {0}_threads, 0, call.launch.stream>>>", fill_in);
     return name;
@@ -85,6 +85,20 @@ std::string listed(const std::string& head, std::vector<std::string> parts,
     return text;
 }
 
+/// A comment with each tensor's type, sizes and layout.
+std::string tensors_in_words(const Operator& op, const PassSpec& pass) {
+    std::string text = "// Each tensor is row-major: the last axis is the innermost.\n";
+    for (const std::string& name : pass.tensors()) {
+        const TensorSpec& spec = op.tensor_named(name);
+        text += fmt::format("//   {:<8} {:<5} {:<24} {}", name, traits_of(spec.dtype).name,
+                            print_sizes(op, name), role_of(op, pass, name));
+        if (spec.orders.size() > 1)
+            text += fmt::format("; or .layout(\"{}\", \"{}\")", name, spec.orders[1].name);
+        text += '\n';
+    }
+    return text;
+}
+
 /// The members of the pass struct: its tensors, and the parameters that have one value.
 std::string members(const Operator& op, const PassSpec& pass) {
     std::string text;
@@ -93,7 +107,7 @@ std::string members(const Operator& op, const PassSpec& pass) {
         if (names.empty()) return;
         std::vector<std::string> parts(names.size());
         std::ranges::transform(names, parts.begin(), [&](const std::string& name) {
-            return fmt::format("{} = {}(\"{}\")", name, how, name);
+            return fmt::format("{} = {}(\"{}\")", member_of(name), how, name);
         });
         text += listed(type + " ", std::move(parts), ";");
     };
@@ -113,8 +127,9 @@ std::string body_of(const Signature& launcher, const GlueMatch& match, const std
                     std::vector<std::string> arguments) {
     std::string text;
     if (launcher.results == Results::tensor && !match.results.empty()) {
-        text = listed(fmt::format("call.{}.tensor().copy_({}(", match.results.front(), called),
-                      std::move(arguments), "));");
+        text = listed(
+            fmt::format("call.{}.tensor().copy_({}(", member_of(match.results.front()), called),
+            std::move(arguments), "));");
     } else if (!match.results.empty()) {
         text = listed(fmt::format("const auto results = {}(", called), std::move(arguments), ");");
         for (std::size_t i = 0; i < match.results.size(); ++i)
@@ -122,7 +137,7 @@ std::string body_of(const Signature& launcher, const GlueMatch& match, const std
                 fmt::runtime(launcher.results == Results::tuple
                                  ? "    call.{}.tensor().copy_(std::get<{}>(results));\n"
                                  : "    call.{}.tensor().copy_(results[{}]);\n"),
-                match.results[i], i);
+                member_of(match.results[i]), i);
     } else if (launcher.gives_status && !launcher.is_kernel) {
         text =
             listed(fmt::format("if ({}(", called), std::move(arguments),
@@ -152,7 +167,7 @@ std::string variables_of(const Signature& launcher, std::vector<std::string>& ar
 }  // namespace
 
 std::string glue_of(const Operator& op, const Signature& launcher, const GlueMatch& match,
-                    const std::string& file, const std::string& name) {
+                    const std::string& file) {
     const std::string type = struct_name(match.pass->name);
     std::vector<std::string> arguments;
     for (std::size_t i = 0; i < match.arguments.size(); ++i)
@@ -160,9 +175,13 @@ std::string glue_of(const Operator& op, const Signature& launcher, const GlueMat
                                 ? match.arguments[i].text
                                 : placeholder(launcher.parameters[i].name, i));
     const std::string variables = variables_of(launcher, arguments);
-    const bool is_checked = launcher.gives_status && !launcher.is_kernel;
-    std::string chain;
+    const std::string body = body_of(
+        launcher, match, call_of(launcher, launcher.scope + launcher.name), std::move(arguments));
+    std::string headers, chain;
+    if (body.find("std::sqrt") != std::string::npos) headers += "#include <cmath>\n";
+    if (body.find("std::runtime_error") != std::string::npos) headers += "#include <stdexcept>\n";
     for (const std::string& line : declarations(op, launcher, match)) chain += "\n    " + line;
+    for (const std::string& line : match.conditions) chain += "\n    " + line;
     return fmt::format(
         "{}"
         "#include \"harness/pass.hpp\"\n"
@@ -170,6 +189,7 @@ std::string glue_of(const Operator& op, const Signature& launcher, const GlueMat
         "\n"
         "#include \"{}\"\n"
         "\n"
+        "{}"
         "struct {} : gradverify::Pass<\"{}\", \"{}\"> {{\n"
         "    using Pass::Pass;\n"
         "{}"
@@ -178,11 +198,25 @@ std::string glue_of(const Operator& op, const Signature& launcher, const GlueMat
         "{}"
         "}}\n"
         "GRADVERIFY_KERNEL({}, \"{}\", launch){};\n",
-        is_checked ? "#include <stdexcept>\n\n" : "",
-        launcher.is_of_extension() ? "torch" : "kernel", file, type, op.name, match.pass->name,
-        members(op, *match.pass), type,
-        variables + body_of(launcher, match, call_of(launcher, name), std::move(arguments)), type,
-        variant_of(name), chain);
+        headers.empty() ? "" : headers + "\n", launcher.is_of_extension() ? "torch" : "kernel",
+        file, tensors_in_words(op, *match.pass), type, op.name, match.pass->name,
+        members(op, *match.pass), type, variables + body, type, launcher.name, chain);
+}
+
+std::string member_of(const std::string& name) {
+    static const std::set<std::string_view> taken{
+        "alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char",
+        "class", "compl", "concept", "const", "continue", "default", "delete", "do", "double",
+        "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto",
+        "if", "inline", "int", "long", "mutable", "namespace", "new", "not", "nullptr", "operator",
+        "or", "private", "protected", "public", "register", "requires", "return", "short", "signed",
+        "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try",
+        "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void",
+        "volatile", "while", "xor",
+        // Members of each pass struct.
+        "attribute", "launch", "problem", "size", "tensor", "wants"};
+    if (!taken.contains(name)) return name;
+    return name.starts_with('d') ? "grad_" + name.substr(1) : name + "_";
 }
 
 std::vector<std::string> glue_notes(const Operator& op, const Signature& launcher,
@@ -193,21 +227,28 @@ std::vector<std::string> glue_notes(const Operator& op, const Signature& launche
         return parameter.type + " " + parameter.name;
     };
     for (std::size_t i = 0; i < match.arguments.size(); ++i)
-        if (match.arguments[i].is_guessed)
-            notes.push_back(fmt::format("guessed: {} is {}", name_of(i), match.arguments[i].text));
+        if (const auto& [text, tensor, parameter, is_guessed, score, why] = match.arguments[i];
+            is_guessed)
+            notes.push_back(fmt::format("guessed: {} is {}{}{}", name_of(i), text,
+                                        why.empty() ? "" : ", ", why));
+    for (const std::string& type : launcher.types_taken_for_float)
+        notes.push_back("guessed: " + type + " is float");
+    for (const std::string& condition : match.conditions)
+        notes.push_back("guessed, since the launcher takes no such parameter: " + condition);
+    const std::size_t guesses = notes.size();
     for (std::size_t i = 0; i < match.arguments.size(); ++i)
         if (match.arguments[i].text.empty()) notes.push_back("fill in: " + name_of(i));
-    if (launcher.is_template)
-        notes.push_back("fill in: the arguments of the template " + launcher.name +
-                        ", and the types that they stand for");
+    for (const auto& [name, is_type] : launcher.template_arguments)
+        if (!is_type) notes.push_back("fill in: " + name + " of the template");
     if (launcher.is_kernel)
         notes.push_back("fill in: blocks and threads, since " + launcher.name + " is a kernel");
-    if (!notes.empty()) notes.push_back("not used yet: " + joined_or_none(match.unused));
+    if (notes.size() > guesses && !match.unused.empty())
+        notes.push_back("not used yet: " + joined(match.unused));
     if (match.results.size() > 1)
         notes.push_back("guessed: the results are " + joined(match.results) + ", in this order");
     for (const std::string& output : match.unmatched_outputs)
         notes.push_back(fmt::format("nothing yields {} of {}.{}; its passes are {}", output,
-                                    op.name, match.pass->name, joined(names_of(op.passes))));
+                                    op.name, match.pass->name, print_passes(op)));
     return notes;
 }
 

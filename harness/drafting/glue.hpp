@@ -19,6 +19,7 @@ struct GlueArgument {
     std::string parameter{};  ///< the operator's parameter that it is; empty for none
     bool is_guessed = false;  ///< the names are alike, not the same
     int score = 0;            ///< how alike
+    std::string why{};        ///< of a guess that names don't tell
 };
 
 /// A pass, with an argument for each parameter of the launcher.
@@ -29,19 +30,43 @@ struct GlueMatch {
     std::vector<std::string> results;  ///< the outputs that it returns, in the pass's order
     std::vector<std::string> unmatched_outputs;
     std::vector<std::string> unused;  ///< tensors and parameters of the pass that no argument is
+    /// Conditions of the registration, since the launcher lacks a parameter of the operator:
+    /// `.where("causal", gradverify::equals(0))`.
+    std::vector<std::string> conditions;
 
     /// The better one has the higher.
     int score() const;
+    /// Every argument and every output has a match, and every input is taken.
+    bool is_whole() const;
 };
 
+/// A match with each pass of the operator that the launcher's name leaves open, the best first.
+std::vector<GlueMatch> matches_of(const Operator& op, const Signature& launcher);
+/// Whether the first of these is the one that is meant.
+bool tells_pass(const std::vector<GlueMatch>& matches);
 /// The pass of the operator that the launcher fits best. With a pass's name, that one.
-/// **Errors** UsageError for a pass that the operator lacks.
+/// **Errors** UsageError for a pass that the operator lacks, and where several fit as well.
 GlueMatch match_launcher(const Operator& op, const Signature& launcher, const std::string& pass);
 
-/// The text of the file that includes `file` and registers the launcher as `variant`. What could
-/// not be matched is a word that no compiler takes.
+/// An operator that a launcher may belong to.
+struct Candidate {
+    const Operator* op = nullptr;
+    std::vector<GlueMatch> matches;
+    std::size_t named = 0;  ///< letters of the launcher's name that are the operator's; or 0
+};
+/// The likely ones among the operators, the best first.
+std::vector<Candidate> candidates_for(const Signature& launcher,
+                                      const std::vector<const Operator*>& operators);
+/// The only one that is likely, or null.
+const Operator* evident_operator(const std::vector<Candidate>& candidates);
+
+/// What a pass struct calls a tensor or parameter: its name, or `grad_o` of the keyword `do`.
+std::string member_of(const std::string& name);
+
+/// The text of the file that includes `file` and registers the launcher. What could not be matched
+/// is a word that no compiler takes.
 std::string glue_of(const Operator& op, const Signature& launcher, const GlueMatch& match,
-                    const std::string& file, const std::string& variant);
+                    const std::string& file);
 
 /// A line for each guess, and for each parameter and output without a match.
 std::vector<std::string> glue_notes(const Operator& op, const Signature& launcher,

@@ -168,31 +168,132 @@ Results results_of(std::string_view head) {
     return has_word(head, "vector") || has_word(head, "array") ? Results::list : Results::tensor;
 }
 
-std::optional<Signature> signature_at(std::string_view text, std::size_t at,
-                                      std::string_view name) {
+/// The text with a word in place of another.
+std::string with_word(std::string text, std::string_view word, std::string_view other) {
+    for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos;) {
+        const std::size_t end = at + word.size();
+        const bool is_whole =
+            (at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]));
+        if (is_whole) text.replace(at, word.size(), other);
+        at += is_whole ? other.size() : word.size();
+    }
+    return text;
+}
+
+/// Takes `template <...>` from the head of a function, and gives what stands in the brackets.
+std::string_view take_template(std::string_view& head) {
+    const std::size_t open = head.find('<');
+    if (!has_word(head, "template") || open == std::string_view::npos) return {};
+    std::size_t close = open;
+    for (int depth = 0; close < head.size(); ++close) {
+        depth += head[close] == '<' ? 1 : head[close] == '>' ? -1 : 0;
+        if (depth == 0) break;
+    }
+    const std::string_view inside = head.substr(open + 1, close - open - 1);
+    head.remove_prefix(std::min(close + 1, head.size()));
+    return inside;
+}
+
+/// Takes float for each type of a template, and keeps what a call must say.
+void read_template(std::string_view inside, Signature& signature) {
+    std::size_t needed = 0;
+    for (const std::string_view part : split_at_commas(inside)) {
+        const auto [type, name, has_default] = parameter_of(part);
+        const bool is_type = has_word(type, "typename") || has_word(type, "class");
+        bool is_told = has_default;
+        for (SignatureParameter& parameter : signature.parameters) {
+            if (!is_type || !has_word(parameter.type, name)) continue;
+            parameter.type = with_word(parameter.type, name, "float");
+            is_told = true;
+        }
+        if (is_type) signature.types_taken_for_float.push_back(name);
+        signature.template_arguments.push_back({name, is_type});
+        if (!is_told) needed = signature.template_arguments.size();
+    }
+    signature.template_arguments.resize(needed);
+}
+
+/// A function that begins somewhere, and what stands behind its parameters.
+struct Found {
+    Signature signature;
+    int depth = 0;          ///< of braces that open no namespace
+    std::string_view body;  ///< empty for a declaration
+    bool is_for_device = false;
+};
+
+std::optional<Found> found_at(std::string_view text, std::size_t at, std::string_view name) {
     const std::size_t open = text.find_first_not_of(" \t\n\r", at + name.size());
     if (open == std::string_view::npos || text[open] != '(') return std::nullopt;
-    const std::string_view head = head_before(text, at);
+    std::string_view head = head_before(text, at);
     const std::size_t close = behind_bracket(text, open);
     if (!is_head(head) || close == std::string_view::npos) return std::nullopt;
+    const std::string_view of_template = take_template(head);
     const std::size_t next = text.find_first_not_of(" \t\n\r", close);
     const bool is_function = next != std::string_view::npos &&
                              (text[next] == '{' || text[next] == ';' || is_word(text[next]));
     if (!is_function) return std::nullopt;
-    Signature signature{.name = std::string(name),
-                        .parameters = {},
-                        .is_kernel = has_word(head, "__global__"),
-                        .is_template = has_word(head, "template"),
-                        .gives_status = has_word(head, "cudaError_t") || has_word(head, "int"),
-                        .results = results_of(head)};
+    Found found;
+    found.signature.name = name;
+    found.signature.is_kernel = has_word(head, "__global__");
+    found.signature.gives_status = has_word(head, "cudaError_t") || has_word(head, "int");
+    found.signature.results = results_of(head);
+    found.signature.line = 1 + static_cast<int>(std::ranges::count(text.substr(0, at), '\n'));
     for (const std::string_view part : split_at_commas(text.substr(open + 1, close - open - 2)))
-        if (part != "void") signature.parameters.push_back(parameter_of(part));
-    return signature;
+        if (part != "void") found.signature.parameters.push_back(parameter_of(part));
+    read_template(of_template, found.signature);
+    found.is_for_device = has_word(head, "__device__") && !has_word(head, "__host__");
+    if (const std::size_t brace = text.find_first_of("{;", close);
+        brace != std::string_view::npos && text[brace] == '{')
+        found.body = text.substr(brace, behind_bracket(text, brace) - brace);
+    return found;
 }
 
-/// What follows the parameters: `;` of a declaration.
-std::size_t behind_bracket_of_parameters(std::string_view text, std::size_t name) {
-    return text.find_first_not_of(" \t\n\r", behind_bracket(text, text.find('(', name)));
+/// What `namespace a::b {` puts before names; nothing for one without a name, and `extern "C"`.
+std::string scope_of(std::string_view head) {
+    head = trimmed(head);
+    std::size_t begin = head.size();
+    while (begin > 0 && (is_word(head[begin - 1]) || head[begin - 1] == ':')) --begin;
+    const std::string_view name = head.substr(begin);
+    return name == "namespace" || name == "extern" ? "" : std::string(name) + "::";
+}
+
+/// All functions of a text without comments and literals.
+std::vector<Found> functions_of(std::string_view code) {
+    std::vector<Found> functions;
+    std::vector<std::optional<std::string>> open;  // for each brace what its namespace is called
+    for (std::size_t i = 0; i < code.size(); ++i) {
+        if (code[i] == '{') {
+            const std::string_view head = head_before(code, i);
+            const bool is_scope = has_word(head, "namespace") || has_word(head, "extern");
+            open.push_back(is_scope ? std::optional(scope_of(head)) : std::nullopt);
+        }
+        if (code[i] == '}' && !open.empty()) open.pop_back();
+        if (!is_word(code[i]) || (i > 0 && is_word(code[i - 1]))) continue;
+        std::size_t end = i;
+        while (end < code.size() && is_word(code[end])) ++end;
+        auto found = found_at(code, i, code.substr(i, end - i));
+        if (!found) continue;
+        for (const auto& scope : open) {
+            found->signature.scope += scope.value_or("");
+            found->depth += scope ? 0 : 1;
+        }
+        functions.push_back(std::move(*found));
+    }
+    // Through functions that call one that launches.
+    for (bool is_new = true; is_new;) {
+        is_new = false;
+        for (Found& caller : functions) {
+            const bool launches = caller.body.find("<<<") != std::string_view::npos ||
+                                  caller.body.find("cudaLaunchKernel") != std::string_view::npos ||
+                                  std::ranges::any_of(functions, [&](const Found& called) {
+                                      return called.signature.launches &&
+                                             has_word(caller.body, called.signature.name);
+                                  });
+            is_new |= launches && !caller.signature.launches;
+            caller.signature.launches |= launches;
+        }
+    }
+    return functions;
 }
 
 bool takes_data(const Signature& signature) {
@@ -222,45 +323,53 @@ bool includes_torch(std::string_view text) {
 }
 
 std::optional<Signature> signature_of(std::string_view text, std::string_view name) {
-    if (const std::size_t colon = name.rfind(':'); colon != std::string_view::npos)
-        name.remove_prefix(colon + 1);
     const std::string blanked = Blanked(text).take();
-    const std::string_view code = blanked;
-    std::optional<Signature> declared;
-    for (std::size_t at = code.find(name); at != std::string_view::npos && !name.empty();
-         at = code.find(name, at + 1)) {
-        if (at > 0 && is_word(code[at - 1])) continue;
-        if (at + name.size() < code.size() && is_word(code[at + name.size()])) continue;
-        auto signature = signature_at(code, at, name);
-        if (!signature) continue;
-        signature->lies_beside_torch = includes_torch(text);
-        if (code[behind_bracket_of_parameters(code, at)] != ';') return signature;
-        if (!declared) declared = std::move(signature);
+    std::optional<Found> best;
+    const auto rank = [](const Found& found) {
+        return std::pair(found.depth > 0, found.body.empty());
+    };
+    for (Found& found : functions_of(blanked)) {
+        const std::string whole = "::" + found.signature.scope + found.signature.name;
+        const bool is_it = whole.ends_with("::" + std::string(name)) ||
+                           found.signature.name == name.substr(name.rfind(':') + 1);
+        if (!is_it) continue;
+        if (!whole.ends_with("::" + std::string(name))) found.depth += 1;
+        if (!best || rank(found) < rank(*best)) best = std::move(found);
     }
-    return declared;
+    if (!best) return std::nullopt;
+    best->signature.lies_beside_torch = includes_torch(text);
+    return best->signature;
 }
 
-std::vector<std::string> launcher_names(std::string_view text) {
+std::vector<Signature> launchers_of(std::string_view text) {
     const std::string blanked = Blanked(text).take();
-    const std::string_view code = blanked;
-    std::vector<std::string> names;
-    int depth = 0;
-    for (std::size_t i = 0; i < code.size(); ++i) {
-        // A namespace and `extern "C"` open a scope of the same kind.
-        const bool is_scope = code[i] == '{' && (has_word(head_before(code, i), "namespace") ||
-                                                 has_word(head_before(code, i), "extern"));
-        if (code[i] == '{' && !is_scope) ++depth;
-        if (code[i] == '}' && depth > 0) --depth;
-        if (depth > 0 || !is_word(code[i]) || (i > 0 && is_word(code[i - 1]))) continue;
-        std::size_t end = i;
-        while (end < code.size() && is_word(code[end])) ++end;
-        const std::string name(code.substr(i, end - i));
-        const auto signature = signature_at(code, i, name);
-        if (signature && takes_data(*signature) && !signature->is_kernel && name != "main" &&
-            std::ranges::find(names, name) == names.end())
-            names.push_back(name);
+    std::vector<Signature> all;
+    for (Found& found : functions_of(blanked)) {
+        Signature& signature = found.signature;
+        if (found.depth > 0 || !takes_data(signature) || signature.is_kernel ||
+            found.is_for_device || signature.name == "main")
+            continue;
+        signature.lies_beside_torch = includes_torch(text);
+        const auto known = std::ranges::find(all, signature.name, &Signature::name);
+        if (known == all.end())
+            all.push_back(std::move(signature));
+        else if (!found.body.empty())
+            *known = std::move(signature);
     }
-    return names;
+    if (std::ranges::any_of(all, &Signature::launches))
+        std::erase_if(all, [](const Signature& signature) { return !signature.launches; });
+    return all;
+}
+
+std::optional<Placeholder> placeholder_in(std::string_view text) {
+    const std::string blanked = Blanked(text).take();
+    const std::size_t at = blanked.find(fill_in);
+    if (at == std::string::npos) return std::nullopt;
+    std::size_t end = at;
+    while (end < blanked.size() && is_word(blanked[end])) ++end;
+    return Placeholder{
+        blanked.substr(at, end - at),
+        1 + static_cast<int>(std::count(blanked.begin(), blanked.begin() + at, '\n'))};
 }
 
 }  // namespace gradverify

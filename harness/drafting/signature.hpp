@@ -23,12 +23,22 @@ enum class Results {
     tuple,  ///< `std::tuple<at::Tensor, at::Tensor>`, a pair
 };
 
+/// What a function template must be given, since no parameter's type tells it.
+struct TemplateArgument {
+    std::string name;
+    bool is_type = false;
+};
+
 struct Signature {
     std::string name;
-    std::vector<SignatureParameter> parameters;
-    bool is_kernel = false;     ///< `__global__`
-    bool is_template = false;   ///< some of its template's arguments may have to be written
-    bool gives_status = false;  ///< `int` or `cudaError_t`
+    std::string scope;  ///< `theirs::detail::`; without namespaces that have no name
+    std::vector<SignatureParameter> parameters;  ///< float for the template's types
+    std::vector<TemplateArgument> template_arguments;
+    std::vector<std::string> types_taken_for_float;  ///< those of the template
+    bool is_kernel = false;                          ///< `__global__`
+    bool gives_status = false;                       ///< `int` or `cudaError_t`
+    bool launches = false;  ///< its body launches a kernel, or calls a function that does
+    int line = 0;
     Results results = Results::none;
     bool lies_beside_torch = false;  ///< its text includes PyTorch's headers
 
@@ -38,11 +48,20 @@ struct Signature {
 /// Whether a text includes a header of PyTorch's, or ours for it.
 bool includes_torch(std::string_view text);
 
-/// Its definition, or else a declaration. A namespace before the name is not looked at. Nothing
-/// where the text has no function of this name.
+/// The definition of a function, or else a declaration. A namespace before the name decides among
+/// functions of one name. Nothing where the text has none.
 std::optional<Signature> signature_of(std::string_view text, std::string_view name);
-/// The functions that the text defines at namespace scope and that take a pointer or a tensor, in
-/// their order, each once.
-std::vector<std::string> launcher_names(std::string_view text);
+/// The functions of the host that stand at namespace scope and take a pointer or a tensor, in their
+/// order, each once: those that launch kernels, where some do, else all.
+std::vector<Signature> launchers_of(std::string_view text);
+
+/// A word that stands for what `new` could not match.
+struct Placeholder {
+    std::string word;
+    int line = 0;
+};
+inline constexpr std::string_view fill_in = "FILL_IN";
+/// The first one outside of comments and literals.
+std::optional<Placeholder> placeholder_in(std::string_view text);
 
 }  // namespace gradverify

@@ -224,6 +224,19 @@ bool has_program(const std::string& name) {
     return run({"sh", "-c", "command -v " + name}, [](std::string_view) {});
 }
 
+/// The compiler would only say that the word is not declared.
+void require_filled_in(const UserFiles& given) {
+    for (const std::string& file : given.files) {
+        const std::string text = read_file(file).value_or("");
+        const auto left = registers(file) ? placeholder_in(text) : std::nullopt;
+        if (left)
+            throw UsageError(
+                fmt::format("{}:{}: {} is yet to be filled in: it stands for what "
+                            "`gradverify new` could not match",
+                            file, left->line, left->word));
+    }
+}
+
 /// Shows on a terminal how far the build is, and keeps what the compiler says.
 class BuildOutput {
   public:
@@ -296,6 +309,7 @@ void keep_launchers_apart(UserFiles& files) {
 }
 
 std::string program_over(const UserFiles& given, const std::string& device) {
+    require_filled_in(given);
     for (const char* const tool : {"cmake", "c++"})
         if (!has_program(tool))
             throw EnvironmentError(
