@@ -250,9 +250,8 @@ TEST_CASE("an operator is evident by the launcher's name, or as the only one tha
     CHECK(evident("void gn_forward(float* a, float* b);") == "group_norm");
     CHECK(evident("void aligned_forward(float* a, int b);") == "none");
     CHECK(evident("void step(const float* x, float* y, int n);") == "none");
-    CHECK(evident(
-              "void step(const float* logits, const int* labels, float* probs, float* loss, int n,"
-              " int v);") == "softmax_cross_entropy");
+    CHECK(evident("void step(const float* x, const float* gamma, const float* beta, float* y,"
+                  " float* mean, float* rstd, int rows, int width, float eps);") == "layer_norm");
 }
 
 TEST_CASE("the launchers of a file are its functions of the host that launch") {
