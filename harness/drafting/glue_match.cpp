@@ -158,7 +158,9 @@ int likeness(const std::string& given, const std::vector<std::string>& names) {
 }
 
 bool is_pointer(const SignatureParameter& parameter) {
-    return parameter.type.find('*') != std::string::npos;
+    return parameter.type.find('*') != std::string::npos &&
+           parameter.type.find("**") == std::string::npos &&
+           parameter.type.find("tream") == std::string::npos;
 }
 bool is_tensor(const SignatureParameter& parameter) {
     return is_pointer(parameter) || parameter.type.find("Tensor") != std::string::npos;
@@ -300,7 +302,11 @@ class Matcher {
     }
     /// The same for a size.
     static bool admits(const SignatureParameter& parameter, const SizeName& size) {
-        return !is_tensor(parameter) && size.is_real == is_real_type(parameter.type);
+        const auto says = [&](const char* word) {
+            return parameter.type.find(word) != std::string::npos;
+        };
+        return !is_tensor(parameter) && size.is_real == is_real_type(parameter.type) &&
+               std::ranges::none_of(std::array{"*", "tream", "andle", "dim3"}, says);
     }
     GlueArgument as_tensor(const std::string& tensor, std::size_t i, int score) const {
         return {.text = tensor_argument(tensor, launcher_.parameters[i].type),
@@ -394,9 +400,9 @@ class Matcher {
                                 .why = std::move(why)};
         };
         const std::string name = plain(parameter.name);
+        if (is_tensor(parameter) || parameter.type.find('*') != std::string::npos) return {};
         if (parameter.type.find("tream") != std::string::npos)
             return made("call.launch.stream", false);
-        if (is_tensor(parameter)) return {};
         if (is_real_type(parameter.type)) {
             const bool is_of_attention =
                 has(names_of(op_.inputs), "q") && has(names_of(op_.space.parameters()), "d");
@@ -458,7 +464,8 @@ class Matcher {
         if (is_any_open || (spec.is_real() ? takes_saved : sets_a_size(op_, spec.name))) return {};
         if (spec.is_real())
             return fmt::format(
-                ".only_if(\"{0} = {1}\", [](const auto& problem) {{ return problem.real(\"{0}\") == "
+                ".only_if(\"{0} = {1}\", [](const auto& problem) {{ return problem.real(\"{0}\") "
+                "== "
                 "{1}; }})",
                 spec.name, print_exactly(spec.values.front()));
         return fmt::format(".where(\"{}\", gradverify::equals({}))", size.name, spec.default_value);
@@ -528,7 +535,8 @@ GlueMatch match_launcher(const Operator& op, const Signature& launcher, const st
         const PassSpec* const named = find_named(op.passes, pass);
         if (named) return Matcher(op, *named, launcher).match();
         throw UsageError(fmt::format("{} has no pass {}; it has {}{}", op.name, pass,
-                                     print_passes(op), did_you_mean(pass, names_of(op.passes))));
+                                     joined(names_of(op.passes)),
+                                     did_you_mean(pass, names_of(op.passes))));
     }
     std::vector<GlueMatch> matches = matches_of(op, launcher);
     if (!tells_pass(matches))

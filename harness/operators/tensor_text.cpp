@@ -100,10 +100,14 @@ bool sets_a_size(const Operator& op, std::string_view parameter) {
         std::string sizes = print_sizes(op, input.name);
         std::ranges::replace_if(
             sizes, [](char c) { return c == '(' || c == ')' || c == ','; }, ' ');
-        return std::ranges::any_of(split(sizes, ' '), [&](std::string_view word) {
-            return word == "..." || word == parameter ||
-                   word.starts_with(std::string(parameter) + '_');
-        });
+        bool is_divisor = false;
+        for (const std::string_view word : split(sizes, ' ')) {
+            if (!is_divisor && (word == "..." || word == parameter ||
+                                word.starts_with(std::string(parameter) + '_')))
+                return true;
+            is_divisor = word == "/";
+        }
+        return false;
     });
 }
 
