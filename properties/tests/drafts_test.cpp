@@ -238,9 +238,7 @@ TEST_CASE("a pass that can't be told is named, with its tensors") {
           "which pass of relu f is can't be told: name it by --pass; there are forward (x -> y), "
           "grad_input (dy, x -> dx)");
     CHECK(error_of("relu", "void f(float* x);", "grad_imput") ==
-          "relu has no pass grad_imput; it has forward, grad_input; did you mean grad_input?"); did you "
-          "mean "
-          "grad_input?");
+          "relu has no pass grad_imput; it has forward, grad_input; did you mean grad_input?");
     check_drafts("layer_norm", "std::vector<at::Tensor> f_bw(at::Tensor a, at::Tensor b);",
                  {"\"backward\">", "call.dbeta.tensor().copy_(results[2]);"});
     check_drafts("relu", "void relu_fwd(const float* grad, float* dx, int n);", {"\"forward\">"});
