@@ -186,18 +186,20 @@ struct CommandLine {
         NewArguments& a = new_arguments;
         draft->add_option("FILE", a.file, "the .cu file that has the launcher, or a folder")
             ->required();
-        draft
-            ->add_option("--launcher", a.launcher,
-                         "the function that launches the kernel; without it all are listed, and "
-                         "what each could be")
-            ->check(not_empty());
+        CLI::Option* const launcher = draft->add_option(
+            "--launcher", a.launcher,
+            "the function that launches the kernel; without it all are listed, and "
+            "what each could be");
+        launcher->check(not_empty());
         draft->add_option(
             "--operator", a.operator_name,
             "what it computes a pass of, where its name does not tell; one of your own is in a "
             "C++ file that is named, too");
-        draft->add_option("--pass", a.pass, "the pass, where it is not the one that fits best");
+        draft->add_option("--pass", a.pass, "the pass, where it is not the one that fits best")
+            ->needs(launcher);
         draft->add_option("--output", a.output, "the draft (default: FILE_glue.cu, in this folder)")
-            ->check(not_empty());
+            ->check(not_empty())
+            ->needs(launcher);
     }
 
     void add_report_options() {

@@ -59,7 +59,7 @@ Signature launcher_in(const std::string& file, const std::string& name) {
                                  name, joined_or_none(names), did_you_mean(name, names)));
 }
 
-/// The command that drafts a launcher of this file, with words that are not known yet.
+/// The command that drafts a launcher of this file.
 std::string command_of(const std::string& file, const Signature& launcher,
                        const Candidate& candidate) {
     const char* const operators = std::getenv(files_variable);

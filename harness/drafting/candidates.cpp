@@ -27,6 +27,7 @@ const std::vector<std::vector<std::string_view>>& words_of_operators() {
         {"layer_norm", "ln"},
         {"rope", "rotary"},
         {"selective_scan", "mamba", "ssm"},
+        {"varlen_attention", "varlen"},
         {"softmax_cross_entropy", "crossentropysoftmax", "softmaxxent", "softmaxloss"},
     };
     return words;

@@ -29,13 +29,6 @@ std::string_view storage_of(const std::string& type) {
     return {};
 }
 
-bool has_real_elements(const Operator& op, const std::string& tensor) {
-    for (const auto* specs : {&op.inputs, &op.outputs})
-        for (const TensorSpec& spec : *specs)
-            if (spec.name == tensor || "d" + spec.name == tensor) return is_floating(spec.dtype);
-    return true;
-}
-
 /// The declarations of types that are not float: `.storage("x", gradverify::DType::f16)`.
 std::vector<std::string> declarations(const Operator& op, const Signature& launcher,
                                       const GlueMatch& match) {
@@ -43,7 +36,7 @@ std::vector<std::string> declarations(const Operator& op, const Signature& launc
     for (std::size_t i = 0; i < match.arguments.size(); ++i) {
         const std::string& tensor = match.arguments[i].tensor;
         const std::string_view storage = storage_of(launcher.parameters[i].type);
-        if (!tensor.empty() && !storage.empty() && has_real_elements(op, tensor))
+        if (!tensor.empty() && !storage.empty() && !op.tensor_named(tensor).holds_whole_numbers())
             lines.push_back(
                 fmt::format(".storage(\"{}\", gradverify::DType::{})", tensor, storage));
     }

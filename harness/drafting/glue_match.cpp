@@ -58,31 +58,25 @@ const Synonyms& parameter_synonyms() {
          "fin"},
         {"k", "outchannels", "channelsout", "cout", "oc", "m", "outc", "co", "numfilters",
          "outfeatures", "fout"},
-        {"in_h", "h", "height", "ih", "hin", "inh", "inheight", "inputheight", "hi", "imgh"},
-        {"in_w", "w", "width", "iw", "win", "inw", "inwidth", "inputwidth", "wi", "imgw", "l"},
-        {"filter_h", "kh", "r", "kernelh", "fh", "filterheight", "kernelheight", "ksizeh",
-         "windowh", "kernelsizeh"},
-        {"filter_w", "kw", "s", "kernelw", "fw", "filterwidth", "kernelwidth", "ksizew", "k",
-         "windoww", "kernelsizew", "kernelsize", "ksize", "kernel"},
-        {"window_h", "kh", "kernelh", "poolh", "filterh", "windowheight", "kernelheight",
-         "poolheight", "ksizeh", "kernelsizeh"},
-        {"window_w", "kw", "kernelw", "poolw", "filterw", "windowwidth", "kernelwidth", "poolwidth",
-         "ksizew", "kernelsizew", "kernelsize", "ksize", "window", "kernel", "k"},
-        {"out_h", "oh", "outh", "outheight", "outputheight", "outputh", "hout", "ho",
-         "pooledheight", "pooledh"},
-        {"out_w", "ow", "outw", "outwidth", "outputwidth", "outputw", "wout", "wo", "pooledwidth",
-         "pooledw"},
-        {"stride_h", "sh", "strideheight", "stridey"},
-        {"stride_w", "sw", "stridewidth", "stridex", "stride"},
-        {"padding_left_h", "padh", "ph", "pady", "padtop", "paddingh", "padheight",
-         "paddingheight"},
-        {"padding_left_w", "padw", "pw", "padx", "padleft", "paddingw", "pad", "padding",
-         "padwidth", "paddingwidth"},
-        {"padding_h", "padh", "ph", "pady", "padtop", "padheight", "paddingheight"},
-        {"padding_w", "padw", "pw", "padx", "padleft", "pad", "padding", "padwidth",
-         "paddingwidth"},
-        {"dilation_h", "dilh", "dh", "dilationheight"},
-        {"dilation_w", "dilw", "dw", "dilation", "dilationwidth"},
+        // An axis stands for `@`: h, height and y, or w, width and x.
+        {"in_@", "@", "i@", "@in", "in@", "input@", "@i", "img@"},
+        {"filter_@", "k@", "kernel@", "f@", "filter@", "ksize@", "window@", "kernelsize@"},
+        {"window_@", "k@", "kernel@", "pool@", "filter@", "window@", "ksize@", "kernelsize@"},
+        {"out_@", "o@", "out@", "output@", "@out", "@o", "pooled@"},
+        {"stride_@", "s@", "stride@"},
+        {"padding_left_@", "pad@", "p@", "padding@"},
+        {"padding_@", "pad@", "p@", "padding@"},
+        {"dilation_@", "dil@", "d@", "dilation@"},
+        {"in_w", "l"},
+        {"filter_h", "r"},
+        {"filter_w", "s", "k", "kernelsize", "ksize", "kernel"},
+        {"window_w", "kernelsize", "ksize", "window", "kernel", "k"},
+        {"stride_w", "stride"},
+        {"padding_left_h", "padtop"},
+        {"padding_left_w", "padleft", "pad", "padding"},
+        {"padding_h", "padtop"},
+        {"padding_w", "padleft", "pad"},
+        {"dilation_w", "dilation"},
         {"groups", "group", "g", "ngroups"},
         {"rows", "n", "n1", "nrows", "numrows", "b", "batch", "m", "outersize", "outerdim", "bt",
          "v", "vocab", "vocabsize", "numembeddings"},
@@ -114,10 +108,25 @@ std::string plain(std::string_view name) {
     return text;
 }
 
+bool has(const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+}
+
 std::vector<std::string> names_for(const Synonyms& synonyms, const std::string& name) {
     std::vector<std::string> names{plain(name)};
-    for (const auto& row : synonyms)
-        if (row.front() == name) names.insert(names.end(), row.begin() + 1, row.end());
+    const bool is_of_axis = name.ends_with("_h") || name.ends_with("_w");
+    const auto words =
+        name.ends_with("_h") ? std::array{"h", "height", "y"} : std::array{"w", "width", "x"};
+    for (const auto& row : synonyms) {
+        const bool is_of_axes = is_of_axis && row.front() == name.substr(0, name.size() - 1) + "@";
+        if (row.front() != name && !is_of_axes) continue;
+        for (std::size_t i = 1; i < row.size(); ++i)
+            for (const std::string word : words) {
+                std::string other(row[i]);
+                if (is_of_axes) other.replace(other.find('@'), 1, word);
+                names.push_back(other);
+            }
+    }
     return names;
 }
 
@@ -135,35 +144,23 @@ std::vector<std::string> names_of_tensor(const Operator& op, const std::string& 
 }
 
 /// 0 when the names have nothing in common.
-int likeness_of_plain(const std::string& given, const std::vector<std::string>& names) {
+int likeness(const std::string& given, const std::vector<std::string>& names) {
     if (given.empty() || names.empty()) return 0;
     if (given == names.front()) return same_name;
-    const auto is_known = [&](const std::string& name) {
-        return std::ranges::find(names, name) != names.end();
-    };
-    if (is_known(given)) return other_name;
+    if (has(names, given)) return other_name;
     // What a name for device memory begins or ends with.
     for (const std::string_view more : {"d", "dev", "gpu", "p", "device", "h", "host", "ptr"})
-        if (given.starts_with(more) && is_known(given.substr(more.size()))) return alike;
+        if (given.starts_with(more) && has(names, given.substr(more.size()))) return alike;
     for (const std::string_view more : {"ptr", "d", "dev", "gpu", "data", "mat", "tensor"})
-        if (given.ends_with(more) && is_known(given.substr(0, given.size() - more.size())))
+        if (given.ends_with(more) && has(names, given.substr(0, given.size() - more.size())))
             return alike;
     return 0;
 }
 
-/// Two names of a parameter: with what all tensors' names begin with, as in `d_x, d_y`, or without.
-struct GivenName {
-    std::string name, prefix;
-
-    int likeness(const std::vector<std::string>& names) const {
-        if (!name.starts_with(prefix)) return likeness_of_plain(plain(name), names);
-        return std::max(likeness_of_plain(plain(name.substr(prefix.size())), names),
-                        likeness_of_plain(plain(name), names) - (prefix.empty() ? 0 : 1));
-    }
-};
-
 bool is_pointer(const SignatureParameter& parameter) {
-    return parameter.type.find('*') != std::string::npos;
+    return parameter.type.find('*') != std::string::npos &&
+           parameter.type.find("**") == std::string::npos &&
+           parameter.type.find("tream") == std::string::npos;
 }
 bool is_tensor(const SignatureParameter& parameter) {
     return is_pointer(parameter) || parameter.type.find("Tensor") != std::string::npos;
@@ -234,19 +231,21 @@ std::vector<SizeName> size_names(const Operator& op, const PassSpec& pass) {
     return names;
 }
 
-constexpr std::string_view prefixes[] = {"d_",   "h_",      "p_",   "g_",
-                                         "dev_", "device_", "gpu_", "host_"};
-
-/// What the names of all tensors begin with, where there are several.
-std::string shared_prefix(const Signature& launcher) {
-    std::vector<SignatureParameter> tensors;
-    std::ranges::copy_if(launcher.parameters, std::back_inserter(tensors), is_tensor);
-    for (const std::string_view prefix : prefixes)
-        if (tensors.size() > 1 && std::ranges::all_of(tensors, [&](const auto& tensor) {
-                return tensor.name.starts_with(prefix);
+/// The length of what the names of all tensors begin with, as in `d_x, d_y`; 0 for nothing.
+std::size_t shared_prefix(const Signature& launcher) {
+    for (const std::string_view prefix :
+         {"d_", "h_", "p_", "g_", "dev_", "device_", "gpu_", "host_"})
+        if (std::ranges::all_of(launcher.parameters, [&](const auto& parameter) {
+                return !is_tensor(parameter) || parameter.name.starts_with(prefix);
             }))
-            return std::string(prefix);
-    return {};
+            return prefix.size();
+    return 0;
+}
+
+bool is_whole_type(const std::string& type) {
+    return std::ranges::any_of(
+        std::array{"int", "long", "size_t", "unsigned"},
+        [&](const char* word) { return type.find(word) != std::string::npos; });
 }
 
 /// Finds an argument for each parameter of a launcher: by names, then what is left over.
@@ -260,24 +259,19 @@ class Matcher {
           sizes_(size_names(op, pass)) {
         match_.pass = &pass;
         match_.arguments.resize(launcher.parameters.size());
-        const auto is_written = [](const SignatureParameter& parameter) {
-            return is_tensor(parameter) && !is_constant(parameter);
-        };
-        says_const_ = std::ranges::any_of(launcher.parameters, [](const auto& parameter) {
-            return is_pointer(parameter) && is_constant(parameter);
-        });
-        writes_none_ = std::ranges::none_of(launcher.parameters, is_written);
+        for (const SignatureParameter& parameter : launcher.parameters) {
+            says_const_ |= is_pointer(parameter) && is_constant(parameter);
+            writes_some_ |= is_tensor(parameter) && !is_constant(parameter);
+        }
     }
 
     GlueMatch match() {
         match_names();
         match_left_over();
         for (std::size_t i = 0; i < launcher_.parameters.size(); ++i)
-            if (match_.arguments[i].text.empty())
-                match_.arguments[i] = other_argument(launcher_.parameters[i]);
-        match_parts_of_sizes();
+            if (is_open(i)) match_.arguments[i] = other_argument(launcher_.parameters[i]);
         // A default will do for the last ones.
-        while (!match_.arguments.empty() && match_.arguments.back().text.empty() &&
+        while (!match_.arguments.empty() && is_open(match_.arguments.size() - 1) &&
                launcher_.parameters[match_.arguments.size() - 1].has_default)
             match_.arguments.pop_back();
         for (const std::string& output : pass_.outputs) {
@@ -292,56 +286,61 @@ class Matcher {
     }
 
   private:
-    bool is_output(const std::string& tensor) const {
-        return std::ranges::find(pass_.outputs, tensor) != pass_.outputs.end();
+    bool is_open(std::size_t i) const { return match_.arguments[i].text.empty(); }
+    bool is_left(const SizeName& size) const {
+        return !size.is_derived && !taken_.contains(size.name);
     }
     /// Whether the parameter may be this tensor, by its type.
     bool admits(const SignatureParameter& parameter, const std::string& tensor) const {
+        const bool is_output = has(pass_.outputs, tensor);
         if (!is_pointer(parameter))
-            return !is_output(tensor) || writes_none_ || !is_constant(parameter);
+            return is_tensor(parameter) && (!is_output || !writes_some_ || !is_constant(parameter));
         // A launcher that writes `const` somewhere writes it wherever it only reads.
-        if (is_constant(parameter) ? is_output(tensor) : says_const_ && !is_output(tensor))
-            return false;
-        const bool is_whole = parameter.type.find("int") != std::string::npos ||
-                              parameter.type.find("long") != std::string::npos;
+        if (is_constant(parameter) ? is_output : says_const_ && !is_output) return false;
         return parameter.type.find("void") != std::string::npos ||
-               is_whole == op_.tensor_named(tensor).holds_whole_numbers();
+               is_whole_type(parameter.type) == op_.tensor_named(tensor).holds_whole_numbers();
     }
-    GlueArgument of_tensor(const std::string& tensor, std::size_t i, int score) const {
+    /// The same for a size.
+    static bool admits(const SignatureParameter& parameter, const SizeName& size) {
+        const auto says = [&](const char* word) {
+            return parameter.type.find(word) != std::string::npos;
+        };
+        return !is_tensor(parameter) && size.is_real == is_real_type(parameter.type) &&
+               std::ranges::none_of(std::array{"*", "tream", "andle", "dim3"}, says);
+    }
+    GlueArgument as_tensor(const std::string& tensor, std::size_t i, int score) const {
         return {.text = tensor_argument(tensor, launcher_.parameters[i].type),
                 .tensor = tensor,
                 .is_guessed = score < same_name,
                 .score = score};
     }
-    GlueArgument best_tensor(std::size_t i) const {
-        GlueArgument best;
-        const SignatureParameter& parameter = launcher_.parameters[i];
-        for (const std::string& tensor : pass_.tensors()) {
-            if (taken_.contains(tensor) || !admits(parameter, tensor)) continue;
-            int score = GivenName{parameter.name, prefix_}.likeness(names_of_tensor(op_, tensor));
-            if (score == 0) continue;
-            if (is_pointer(parameter) && is_output(tensor) != is_constant(parameter)) ++score;
-            if (score > best.score) best = of_tensor(tensor, i, score);
-        }
-        return best;
-    }
-    GlueArgument best_size(std::size_t i) const {
-        GlueArgument best;
-        const SignatureParameter& parameter = launcher_.parameters[i];
-        for (const SizeName& size : sizes_) {
-            if (taken_.contains(size.name) || size.is_real != is_real_type(parameter.type))
-                continue;
-            const int score = likeness_of_plain(plain(parameter.name),
-                                                names_for(parameter_synonyms(), size.name));
-            if (score > best.score) best = of_size(size, score);
-        }
-        return best;
-    }
-    static GlueArgument of_size(const SizeName& size, int score) {
+    static GlueArgument as_size(const SizeName& size, int score) {
         return {.text = size.text,
                 .parameter = size.name,
                 .is_guessed = score < same_name,
                 .score = score};
+    }
+    GlueArgument best_argument(std::size_t i) const {
+        GlueArgument best;
+        const SignatureParameter& parameter = launcher_.parameters[i];
+        const std::string given = plain(parameter.name);
+        for (const std::string& tensor : pass_.tensors()) {
+            if (taken_.contains(tensor) || !admits(parameter, tensor)) continue;
+            const std::vector<std::string> names = names_of_tensor(op_, tensor);
+            int score = likeness(given, names);
+            if (prefix_ > 0)
+                score = std::max(score - 1, likeness(plain(parameter.name.substr(prefix_)), names));
+            if (score <= 0) continue;
+            if (is_pointer(parameter) && has(pass_.outputs, tensor) != is_constant(parameter))
+                ++score;
+            if (score > best.score) best = as_tensor(tensor, i, score);
+        }
+        for (const SizeName& size : sizes_) {
+            if (taken_.contains(size.name) || !admits(parameter, size)) continue;
+            const int score = likeness(given, names_for(parameter_synonyms(), size.name));
+            if (score > best.score) best = as_size(size, score);
+        }
+        return best;
     }
     void take(std::size_t i, GlueArgument argument) {
         taken_.insert(argument.tensor.empty() ? argument.parameter : argument.tensor);
@@ -352,220 +351,165 @@ class Matcher {
     void match_names() {
         for (int least = same_name; least > 0; --least)
             for (std::size_t i = 0; i < launcher_.parameters.size(); ++i) {
-                if (!match_.arguments[i].text.empty()) continue;
-                GlueArgument found =
-                    is_tensor(launcher_.parameters[i]) ? best_tensor(i) : best_size(i);
+                GlueArgument found = is_open(i) ? best_argument(i) : GlueArgument{};
                 if (!found.text.empty() && found.score >= least) take(i, std::move(found));
             }
     }
 
-    /// The only parameter without a match that satisfies this.
-    template <class Condition>
-    std::optional<std::size_t> only_parameter(const Condition& condition) const {
-        std::optional<std::size_t> only;
-        for (std::size_t i = 0; i < launcher_.parameters.size(); ++i) {
-            if (!match_.arguments[i].text.empty() || !condition(launcher_.parameters[i])) continue;
-            if (only) return std::nullopt;
-            only = i;
-        }
-        return only;
+    /// The only open parameter that admits the only one that is left is this one.
+    template <class Left, class Made>
+    void match_only(const std::vector<Left>& left, const Made& made) {
+        std::vector<std::size_t> open;
+        for (std::size_t i = 0; left.size() == 1 && i < launcher_.parameters.size(); ++i)
+            if (is_open(i) && admits(launcher_.parameters[i], left.front())) open.push_back(i);
+        if (open.size() != 1) return;
+        GlueArgument argument = made(left.front(), open.front());
+        argument.why = "what is left over";
+        take(open.front(), std::move(argument));
     }
-    /// Of the output, the input and the size without a match, where there is one of the kind.
     void match_left_over() {
         for (const auto* const names : {&pass_.outputs, &pass_.inputs}) {
-            std::vector<std::string> left;
-            std::ranges::copy_if(*names, std::back_inserter(left), [&](const std::string& tensor) {
-                return !taken_.contains(tensor);
-            });
-            if (left.size() != 1) continue;
             if (names == &pass_.outputs && launcher_.results != Results::none) continue;
-            const auto only = only_parameter([&](const SignatureParameter& parameter) {
-                return is_tensor(parameter) && admits(parameter, left.front());
+            std::vector<std::string> left = *names;
+            std::erase_if(left, [&](const auto& tensor) { return taken_.contains(tensor); });
+            match_only(left, [&](const auto& tensor, std::size_t i) {
+                return as_tensor(tensor, i, alike);
             });
-            if (only) take(*only, left_over(of_tensor(left.front(), *only, alike)));
         }
         for (const bool is_real : {false, true}) {
-            std::vector<SizeName> left;
-            std::ranges::copy_if(sizes_, std::back_inserter(left), [&](const SizeName& size) {
-                return !taken_.contains(size.name) && !size.is_derived && size.is_real == is_real;
+            std::vector<SizeName> left = sizes_;
+            std::erase_if(left, [&](const SizeName& size) {
+                return size.is_real != is_real || !is_left(size) || is_flag(size);
             });
-            const auto only = only_parameter([&](const SignatureParameter& parameter) {
-                return !is_tensor(parameter) && is_real_type(parameter.type) == is_real &&
-                       (is_real || is_whole_type(parameter.type));
-            });
-            if (left.size() == 1 && only && is_free(left.front().name))
-                take(*only, left_over(of_size(left.front(), alike)));
+            match_only(left,
+                       [](const SizeName& size, std::size_t) { return as_size(size, alike); });
         }
     }
-    static GlueArgument left_over(GlueArgument argument) {
-        argument.why = "what is left over";
-        return argument;
-    }
-    static bool is_whole_type(const std::string& type) {
-        return std::ranges::any_of(
-            std::array{"int", "long", "size_t", "unsigned", "short"}, [&](const char* name) {
-                return type.find(name) == 0 ||
-                       type.find(std::string(" ") + name) != std::string::npos ||
-                       type.find(std::string("::") + name) != std::string::npos;
-            });
-    }
-    /// Not a flag, as `causal` is, which another whole number is not.
-    bool is_free(const std::string& parameter) const {
-        const ParameterSpec* const spec = find_named(op_.space.parameters(), parameter);
-        return spec && (spec->is_real() || spec->maximum > 1);
+    /// 0 or 1, as `causal` is.
+    bool is_flag(const SizeName& size) const {
+        const ParameterSpec* const spec = find_named(op_.space.parameters(), size.name);
+        return spec && !spec->is_real() && spec->maximum == 1;
     }
 
     /// What a launcher takes beside tensors and sizes.
     GlueArgument other_argument(const SignatureParameter& parameter) const {
-        const auto made = [](std::string text, bool is_guessed) {
-            return GlueArgument{.text = std::move(text), .is_guessed = is_guessed, .score = alike};
+        const auto made = [](std::string text, bool is_guessed, std::string why = "") {
+            return GlueArgument{.text = std::move(text),
+                                .is_guessed = is_guessed,
+                                .score = alike,
+                                .why = std::move(why)};
         };
         const std::string name = plain(parameter.name);
+        if (is_tensor(parameter) || parameter.type.find('*') != std::string::npos) return {};
         if (parameter.type.find("tream") != std::string::npos)
             return made("call.launch.stream", false);
-        if (is_tensor(parameter)) return {};
         if (is_real_type(parameter.type)) {
-            const bool is_of_attention = find_named(op_.inputs, "q") &&
-                                         find_named(op_.inputs, "k") &&
-                                         find_named(op_.space.parameters(), "d");
-            return is_of_attention && name.ends_with("scale")
-                       ? made("1.0f / std::sqrt(static_cast<float>(call.d))", true)
-                       : GlueArgument{};
+            const bool is_of_attention =
+                has(names_of(op_.inputs), "q") && has(names_of(op_.space.parameters()), "d");
+            if (!is_of_attention || !name.ends_with("scale")) return {};
+            return made("1.0f / std::sqrt(static_cast<float>(call.d))", true);
         }
         if (name == "blocksize" || name == "threads" || name == "blockdim" || name == "nthreads")
             return made("256", true);
-        for (const std::string_view count : {"numel", "size", "count", "total", "elements",
-                                             "length", "n", "nelements", "totalsize"})
-            if (name == count)
-                return made(fmt::format("call.{}.elements()", member_of(pass_.tensors().front())),
-                            true);
-        return {};
-    }
-    /// `B, T` of an operator that has their product alone, as `rows`: one is that, the other 1.
-    void match_parts_of_sizes() {
-        const bool is_left = std::ranges::any_of(sizes_, [&](const SizeName& size) {
-            return !size.is_real && !size.is_derived && !taken_.contains(size.name) &&
-                   is_free(size.name);
+        if (has({"numel", "size", "count", "total", "elements", "length", "n", "nelements",
+                 "totalsize"},
+                name))
+            return made(fmt::format("call.{}.elements()", member_of(pass_.tensors().front())),
+                        true);
+        // `B, T` of an operator that has their product alone, as `rows`: one is that, the other 1.
+        const bool is_none_left = std::ranges::none_of(sizes_, [&](const SizeName& size) {
+            return !size.is_real && is_left(size) && !is_flag(size);
         });
-        if (is_left) return;
-        for (std::size_t i = 0; i < launcher_.parameters.size(); ++i) {
-            const auto& [type, name, has_default] = launcher_.parameters[i];
-            const std::vector<std::string> parts{
-                "t",       "s",    "l",  "seqlen", "seq",   "seqlength", "c",
-                "h",       "w",    "hw", "height", "width", "depth",     "channels",
-                "spatial", "time", "m",  "b",      "batch"};
-            if (!match_.arguments[i].text.empty() || has_default || !is_whole_type(type) ||
-                std::ranges::find(parts, plain(name)) == parts.end())
-                continue;
-            match_.arguments[i] = {.text = "1",
-                                   .is_guessed = true,
-                                   .score = 0,
-                                   .why = op_.name + " has it in a size that another parameter is"};
-        }
+        if (is_none_left && has({"t", "s", "l", "m", "b", "c", "h", "w", "hw", "seqlen", "seq",
+                                 "height", "width", "depth", "channels", "spatial", "batch"},
+                                name))
+            return made("1", true, op_.name + " has it in a size that another parameter is");
+        return {};
     }
 
     /// What the operator has and no argument is.
     void list_unused() {
         for (const std::string& tensor : pass_.tensors())
-            if (!taken_.contains(tensor) &&
-                std::ranges::find(match_.results, tensor) == match_.results.end())
+            if (!taken_.contains(tensor) && !has(match_.results, tensor))
                 match_.unused.push_back(tensor);
         for (const SizeName& size : sizes_) {
-            if (size.is_derived || taken_.contains(size.name)) continue;
+            if (!is_left(size)) continue;
             match_.unused.push_back(size.text);
-            add_condition(size);
+            if (std::string condition = condition_on(size); !condition.empty())
+                match_.conditions.push_back(std::move(condition));
         }
     }
-    /// A launcher that lacks a parameter has the operator's default built in; or one size for two.
-    void add_condition(const SizeName& size) {
+    /// A launcher that lacks a parameter has one size for two, or the operator's default built in.
+    std::string condition_on(const SizeName& size) const {
         const std::vector<std::string> names = names_for(parameter_synonyms(), size.name);
-        const std::string twin = size.name.ends_with("_h")
-                                     ? size.name.substr(0, size.name.size() - 1) + "w"
-                                     : std::string();
+        const std::string twin = size.name.substr(0, size.name.size() - 1) + "w";
+        bool is_any_open = false;
         for (std::size_t i = 0; i < match_.arguments.size(); ++i) {
-            const std::string& parameter = match_.arguments[i].parameter;
             const std::string given = plain(launcher_.parameters[i].name);
-            const bool is_for_both =
-                !parameter.empty() &&
-                match_.arguments[i].text.find(".size(1)") == std::string::npos &&
-                (parameter == twin
-                     ? given.back() != 'w' && given.back() != 'x'
-                     : find_named(op_.space.parameters(), size.name) && given != parameter &&
-                           std::ranges::find(names, given) != names.end());
-            if (!is_for_both) continue;
-            match_.conditions.push_back(
-                fmt::format(".where(\"{}\", gradverify::same_as(\"{}\"))", size.name, parameter));
-            return;
+            const std::string& other = match_.arguments[i].parameter;
+            is_any_open |= is_open(i) && !is_tensor(launcher_.parameters[i]);
+            if (other.empty() || given == plain(other)) continue;
+            if (other == twin && size.name.ends_with("_h") ? !given.ends_with('w')
+                                                           : has(names, given))
+                return fmt::format(".where(\"{}\", gradverify::same_as(\"{}\"))", size.name, other);
         }
-        // It may be one that is yet to be filled in.
-        for (std::size_t i = 0; i < match_.arguments.size(); ++i)
-            if (match_.arguments[i].text.empty() && !is_tensor(launcher_.parameters[i])) return;
-        const std::string whole = parameter_of(size.name);
-        const ParameterSpec& spec = *find_named(op_.space.parameters(), whole);
-        std::string condition;
+        const auto& specs = op_.space.parameters();
+        const ParameterSpec& spec = *std::ranges::find_if(specs, [&](const ParameterSpec& known) {
+            return size.name == known.name ||
+                   (known.kind != ParameterKind::scalar && size.name.starts_with(known.name + "_"));
+        });
         const bool takes_saved = std::ranges::any_of(
             pass_.inputs, [&](const std::string& input) { return op_.is_output(input); });
-        if (spec.is_real() && !takes_saved)
-            condition = fmt::format(
+        // Behind one that is yet to be filled in it may be this one.
+        if (is_any_open || (spec.is_real() ? takes_saved : sets_a_size(op_, spec.name))) return {};
+        if (spec.is_real())
+            return fmt::format(
                 ".only_if(\"{0} = {1}\", [](const auto& problem) {{ return problem.real(\"{0}\") "
                 "== "
                 "{1}; }})",
-                whole, print_exactly(spec.values.front()));
-        else if (!spec.is_real() && !sets_a_size(op_, whole))
-            condition = fmt::format(".where(\"{}\", gradverify::equals({}))", size.name,
-                                    spec.default_value);
-        if (!condition.empty()) match_.conditions.push_back(std::move(condition));
-    }
-    /// `stride` of `stride_h`, `padding` of `padding_left_h`.
-    std::string parameter_of(const std::string& size) const {
-        for (const ParameterSpec& spec : op_.space.parameters())
-            if (size == spec.name ||
-                (spec.kind != ParameterKind::scalar && size.starts_with(spec.name + "_")))
-                return spec.name;
-        return size;
+                spec.name, print_exactly(spec.values.front()));
+        return fmt::format(".where(\"{}\", gradverify::equals({}))", size.name, spec.default_value);
     }
 
     const Operator& op_;
     const PassSpec& pass_;
     const Signature& launcher_;
-    const std::string prefix_;
+    const std::size_t prefix_;
     const std::vector<SizeName> sizes_;
-    bool says_const_ = false, writes_none_ = false;
+    bool says_const_ = false, writes_some_ = false;
     std::set<std::string> taken_;
     GlueMatch match_{};
 };
 
 /// Whether a name speaks of gradients (-1) or of the forward pass (1), and not of both; else 0.
 int direction_of(const std::string& name) {
-    const auto has = [&](std::initializer_list<std::string_view> words) {
-        return std::ranges::any_of(words, [&](std::string_view word) {
+    const auto says = [&](const std::vector<std::string>& words) {
+        return std::ranges::any_of(words, [&](const std::string& word) {
             return plain(name).find(word) != std::string::npos;
         });
     };
-    const bool is_backward = has({"backward", "bwd", "backprop", "grad", "vjp"}) ||
-                             name.ends_with("_bw") || name.find("_bw_") != std::string::npos;
-    const bool is_forward =
-        has({"forward", "fwd"}) || name.ends_with("_fw") || name.find("_fw_") != std::string::npos;
-    return is_backward == is_forward ? 0 : is_forward ? 1 : -1;
+    const std::string begins = name + "_";
+    const bool is_backward = says({"backward", "bwd", "backprop", "grad", "vjp"}) ||
+                             begins.find("_bw_") != std::string::npos;
+    const bool is_forward = says({"forward", "fwd"}) || begins.find("_fw_") != std::string::npos;
+    return static_cast<int>(is_forward) - static_cast<int>(is_backward);
 }
 
 }  // namespace
 
 int GlueMatch::score() const {
-    int sum = 0;
+    int sum = -4 * static_cast<int>(unmatched_outputs.size());
     for (const GlueArgument& argument : arguments)
         sum += argument.text.empty() ? -3 : argument.score;
-    for (const std::string& input : pass->inputs)
-        if (std::ranges::find(unused, input) != unused.end()) sum -= 2;
-    return sum - 4 * static_cast<int>(unmatched_outputs.size());
+    for (const std::string& input : pass->inputs) sum -= has(unused, input) ? 2 : 0;
+    return sum;
 }
 
 bool GlueMatch::is_whole() const {
     return unmatched_outputs.empty() &&
            std::ranges::none_of(arguments, &std::string::empty, &GlueArgument::text) &&
-           std::ranges::none_of(pass->inputs, [&](const std::string& input) {
-               return std::ranges::find(unused, input) != unused.end();
-           });
+           std::ranges::none_of(pass->inputs,
+                                [&](const auto& input) { return has(unused, input); });
 }
 
 std::vector<GlueMatch> matches_of(const Operator& op, const Signature& launcher) {
@@ -591,7 +535,8 @@ GlueMatch match_launcher(const Operator& op, const Signature& launcher, const st
         const PassSpec* const named = find_named(op.passes, pass);
         if (named) return Matcher(op, *named, launcher).match();
         throw UsageError(fmt::format("{} has no pass {}; it has {}{}", op.name, pass,
-                                     print_passes(op), did_you_mean(pass, names_of(op.passes))));
+                                     joined(names_of(op.passes)),
+                                     did_you_mean(pass, names_of(op.passes))));
     }
     std::vector<GlueMatch> matches = matches_of(op, launcher);
     if (!tells_pass(matches))

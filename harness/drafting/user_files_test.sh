@@ -72,7 +72,7 @@ built_with=(--include ../include --define THREADS=64)
 expect 0 out 'relu_backward as a kernel of relu.grad_input' \
     new relu.cu --launcher relu_backward --operator relu
 holds 'the draft gives each tensor its place' grep -q \
-    'call.dy.as<const float>(), call.x.as<const float>(), call.dx.as<float>()' relu_glue.cu
+    'theirs::relu_backward(call.dy.as<const float>(), call.x.as<const float>(),' relu_glue.cu
 expect 2 err 'relu_glue.cu exists; name another file by --output' \
     new relu.cu --launcher relu_backward --operator relu
 expect 2 err 'those that take tensors are relu_backward; did you mean relu_backward' \

@@ -97,17 +97,16 @@ std::string print_sizes(const Operator& op, std::string_view tensor) {
 
 bool sets_a_size(const Operator& op, std::string_view parameter) {
     return std::ranges::any_of(op.inputs, [&](const TensorSpec& input) {
-        std::vector<Problem> probes = probes_of(op);
-        const std::vector<Sizes> sizes = sizes_at(op, input.name, probes);
-        for (std::size_t i = 0; i < probes.size(); ++i)
-            for (const int slot : op.space.find(parameter, probes[i].rank())) {
-                Problem other = probes[i];
-                const std::int64_t minimum = op.space.spec(other.rank(), slot).minimum;
-                other[slot] = other[slot] > minimum ? minimum : minimum + 1;
-                std::vector<Problem> changed{other};
-                const std::vector<Sizes> after = sizes_at(op, input.name, changed);
-                if (!after.empty() && after.front() != sizes[i]) return true;
-            }
+        std::string sizes = print_sizes(op, input.name);
+        std::ranges::replace_if(
+            sizes, [](char c) { return c == '(' || c == ')' || c == ','; }, ' ');
+        bool is_divisor = false;
+        for (const std::string_view word : split(sizes, ' ')) {
+            if (!is_divisor && (word == "..." || word == parameter ||
+                                word.starts_with(std::string(parameter) + '_')))
+                return true;
+            is_divisor = word == "/";
+        }
         return false;
     });
 }

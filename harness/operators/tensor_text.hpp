@@ -16,7 +16,8 @@ std::string role_of(const Operator& op, const PassSpec& pass, const std::string&
 /// `(b, sq, h, d)`. A size is a parameter, a number, one more than a parameter, or two parameters'
 /// product or quotient; `out_h` and `out_w` are what a window leaves; anything else is `...`.
 std::string print_sizes(const Operator& op, std::string_view tensor);
-/// Whether a size of some input follows a parameter, so that the operator's inputs tell its value.
+/// Whether a size of some input is a parameter, or grows with it: not of one that divides another,
+/// as the number of groups does.
 bool sets_a_size(const Operator& op, std::string_view parameter);
 
 /// `grad_input (dy, x -> dx)`
