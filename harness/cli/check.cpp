@@ -223,10 +223,10 @@ CheckOptions options_of(const CheckArguments& arguments) {
     return options;
 }
 
-int check(const Suite& suite, const CheckArguments& arguments) {
+int check(const Suite& suite, CheckArguments arguments) {
     const auto start = std::chrono::steady_clock::now();
     CheckOptions options = options_of(arguments);
-    require_each_filter(arguments.filters);
+    arguments.filters = meant_filters(std::move(arguments.filters));
     require_property(suite, arguments.property, arguments.filters);
     const Baseline baseline =
         arguments.baseline.empty() ? Baseline() : Baseline::read(arguments.baseline);

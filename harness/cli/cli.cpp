@@ -53,26 +53,17 @@ CLI::Validator not_empty() {
     return {complaint, "", "file"};
 }
 
-/// The options of the command that was read last, or the commands.
-std::string accepted_by(const CLI::App& app) {
-    std::vector<std::string> words;
-    for (const CLI::App* verb : app.get_subcommands()) {
-        for (const CLI::Option* option : verb->get_options()) words.push_back(option->get_name());
-        return verb->get_name() + " accepts " + joined(words);
-    }
-    return "there are the commands " + joined(verb_names(app));
-}
-
-/// `; did you mean --jobs?`, of words that no option has.
+/// `; did you mean --jobs?`, of words that no option has; else where what is accepted is told.
 std::string perhaps_meant(const CLI::App& app) {
+    const auto verbs = app.get_subcommands();
+    if (verbs.empty()) return "; there are the commands " + joined(verb_names(app));
     std::vector<std::string> known;
-    for (const CLI::App* verb : app.get_subcommands())
-        for (const CLI::Option* option : verb->get_options())
-            if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames().front());
+    for (const CLI::Option* option : verbs.front()->get_options())
+        for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     for (const std::string& word : app.remaining(true))
         if (const std::string name = word.substr(0, word.find('=')); name.starts_with("--"))
             if (std::string meant = did_you_mean(name, known); !meant.empty()) return meant;
-    return {};
+    return fmt::format("; `gradverify {} --help` says what it accepts", verbs.front()->get_name());
 }
 
 struct CommandLine {
@@ -108,13 +99,13 @@ struct CommandLine {
         app.require_subcommand(1);
         // CLI11 would only say that there is help.
         app.failure_message([](const CLI::App* failed, const CLI::Error& wrong) {
-            return fmt::format("gradverify: {}; {}{}\n", wrong.what(), accepted_by(*failed),
-                               perhaps_meant(*failed));
+            return fmt::format("gradverify: {}{}\n", wrong.what(), perhaps_meant(*failed));
         });
         app.set_help_all_flag("--help-all", "Print the help of every command and exit");
         app.set_version_flag("--version", "gradverify " + std::string(version));
         app.footer(
-            "A FILTER is a glob on the full name of a kernel, such as 'conv.grad_*'.\n"
+            "A FILTER is a glob on the full name of a kernel, such as 'conv.grad_*', or a part of "
+            "names.\n"
             "Files of your own (.cu, .cpp) may stand beside it: they are built, again only where\n"
             "they have changed, and the command is about their kernels.\n"
             "Exit codes: 0 all passed; 1 something failed, or check verified nothing of a kernel;\n"

@@ -121,8 +121,8 @@ void print_tensors(const Kernel& kernel, const Problem& problem) {
 
 }  // namespace
 
-int run_list(const Suite&, const std::vector<std::string>& filters, const std::string& problem) {
-    require_each_filter(filters);
+int run_list(const Suite&, const std::vector<std::string>& given, const std::string& problem) {
+    const std::vector<std::string> filters = meant_filters(given);
     const Operator* whose = nullptr;
     for (const Kernel& kernel : Registry::instance().kernels()) {
         if (problem.empty() || !is_selected(kernel.name, filters)) continue;

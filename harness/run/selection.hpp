@@ -15,8 +15,9 @@
 
 namespace gradverify {
 
-/// Throws a UsageError when a filter selects no kernel, even beside one that does.
-void require_each_filter(const std::vector<std::string>& filters);
+/// The globs that the filters mean: one that matches no kernel's name is a part of such names.
+/// **Errors** UsageError when a filter selects no kernel, even beside one that does.
+std::vector<std::string> meant_filters(std::vector<std::string> filters);
 
 /// Whether one of the filters selects the kernel of this name; none selects all.
 bool is_selected(const std::string& kernel, const std::vector<std::string>& filters);
