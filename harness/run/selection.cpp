@@ -106,7 +106,8 @@ bool selects_one(const std::vector<std::string>& names, const std::string& glob)
                                [&](const std::string& name) { return glob_matches(glob, name); });
 }
 
-[[noreturn]] void refuse_filter(const std::string& filter, const std::vector<std::string>& names) {
+[[noreturn]] void refuse_filter(const std::string& filter, const std::vector<std::string>& names,
+                                std::string_view what) {
     if (filter.ends_with(".py") || std::filesystem::is_regular_file(filter))
         throw UsageError(
             fmt::format("{} can't be checked: gradverify builds CUDA sources, .cu and C++ files of "
@@ -114,10 +115,10 @@ bool selects_one(const std::vector<std::string>& names, const std::string& glob)
                         filter));
     constexpr std::size_t few = 3;
     throw UsageError(fmt::format(
-        "no kernel matches '{}'{}; {}", filter, did_you_mean(filter, names_and_patterns(names)),
-        names.size() <= few
-            ? "there are " + joined(names)
-            : fmt::format("`{} list` prints all {}", program_to_paste(), names.size())));
+        "no {} matches '{}'{}; {}", what, filter, did_you_mean(filter, names_and_patterns(names)),
+        names.size() <= few ? "there are " + joined(names)
+                            : fmt::format("`{} list{}` prints all {}", program_to_paste(),
+                                          what == "kernel" ? "" : " --operators", names.size())));
 }
 
 }  // namespace
@@ -127,12 +128,18 @@ std::vector<std::string> meant_filters(std::vector<std::string> filters) {
     if (names.empty())
         throw UsageError(
             "no kernel is registered; `gradverify new` drafts a file that registers one");
+    return meant_filters(std::move(filters), names, "kernel");
+}
+
+std::vector<std::string> meant_filters(std::vector<std::string> filters,
+                                       const std::vector<std::string>& names,
+                                       std::string_view what) {
     for (std::string& filter : filters) {
         if (selects_one(names, filter)) continue;
         if (const std::string why = Registry::instance().why_left_out(filter); !why.empty())
-            throw UsageError(fmt::format("no kernel matches '{}'{}", filter, why));
+            throw UsageError(fmt::format("no {} matches '{}'{}", what, filter, why));
         std::string part = "*" + filter + "*";
-        if (filter.empty() || !selects_one(names, part)) refuse_filter(filter, names);
+        if (filter.empty() || !selects_one(names, part)) refuse_filter(filter, names, what);
         filter = std::move(part);
     }
     return filters;
@@ -206,10 +213,14 @@ WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer) {
     return options;
 }
 
-std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& pool) {
-    if (wanted == "cpu") return {"cpu"};
-    if (wanted != "cuda" && wanted != "auto" && wanted != "all")
+void require_known_device(const std::string& wanted) {
+    if (wanted != "cpu" && wanted != "cuda" && wanted != "auto" && wanted != "all")
         throw UsageError("--device " + wanted + " is unknown; there are cpu, cuda, auto, all");
+}
+
+std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& pool) {
+    require_known_device(wanted);
+    if (wanted == "cpu") return {"cpu"};
     const std::string why = pool.probe("cuda");
     if (wanted == "cuda" && !why.empty()) throw EnvironmentError("device cuda: " + why);
     if (wanted == "cuda") return {"cuda"};
