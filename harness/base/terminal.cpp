@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/base/terminal.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdlib>
@@ -31,6 +33,12 @@ bool wants_colour(int descriptor) {
     // As Node reads it, 0 wants none.
     if (is_set("FORCE_COLOR")) return std::string_view(std::getenv("FORCE_COLOR")) != "0";
     return isatty(descriptor) != 0;
+}
+
+std::optional<int> terminal_width(int descriptor) {
+    winsize size{};
+    if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+    return std::clamp<int>(size.ws_col, 60, 120);
 }
 
 std::string with_alarms(std::string_view text) {

@@ -3,9 +3,12 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <map>
 
 using namespace gradverify;
 
@@ -23,6 +26,20 @@ TEST_CASE("colour is for terminals, unless the environment says otherwise") {
     CHECK_FALSE(wants_colour(descriptor));
     for (const char* name : {"NO_COLOR", "FORCE_COLOR"}) unsetenv(name);
     close(descriptor);
+}
+
+TEST_CASE("only a terminal has a width") {
+    FILE* const file = std::tmpfile();
+    CHECK_FALSE(terminal_width(fileno(file)));
+    std::fclose(file);
+    const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    REQUIRE(terminal >= 0);
+    for (const auto& [columns, used] : std::map<int, int>{{20, 60}, {80, 80}, {300, 120}}) {
+        winsize size{.ws_row = 24, .ws_col = static_cast<unsigned short>(columns)};
+        REQUIRE(ioctl(terminal, TIOCSWINSZ, &size) == 0);
+        CHECK(terminal_width(terminal) == used);
+    }
+    close(terminal);
 }
 
 TEST_CASE("words that alarm are shown in red, and nothing else is changed") {

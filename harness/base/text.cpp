@@ -14,6 +14,10 @@
 
 namespace gradverify {
 
+namespace {
+int columns_of_text = 100;
+}
+
 template <class T>
 static std::optional<T> parse_number(std::string_view text) {
     T value{};
@@ -130,6 +134,9 @@ std::string with_relative_paths(std::string text) {
     }
     return text;
 }
+
+int text_width() { return columns_of_text; }
+void set_text_width(int columns) { columns_of_text = columns; }
 
 std::string wrapped(std::string_view words, int indent, int width) {
     const auto left = static_cast<std::size_t>(indent);

@@ -45,7 +45,11 @@ std::string shell_quoted(std::string_view text);
 /// The text with its paths below the current directory relative to that, as those in reports are.
 std::string with_relative_paths(std::string text);
 
+/// Columns of a line of prose: 100, until a terminal has others.
+int text_width();
+void set_text_width(int columns);
+
 /// Words in lines of at most `width` columns, indented; the first line has its blanks already.
-std::string wrapped(std::string_view words, int indent, int width = 100);
+std::string wrapped(std::string_view words, int indent, int width = text_width());
 
 }  // namespace gradverify

@@ -101,9 +101,9 @@ void bench_group(WorkerPool& pool, const BenchRun& run, const BenchGroup& group,
     std::fputs(print_comparison(results).c_str(), stdout);
 }
 
-int bench(const BenchArguments& arguments) {
+int bench(BenchArguments arguments) {
     const auto start = std::chrono::steady_clock::now();
-    require_each_filter(arguments.filters);
+    arguments.filters = meant_filters(std::move(arguments.filters));
     if (arguments.device == "all")
         throw UsageError("--device all: bench times one device; there are cpu, cuda, auto");
     WorkerPool pool(worker_options(1));

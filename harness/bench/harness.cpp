@@ -273,8 +273,9 @@ void print_ratios(const Load& load, const Measured& here, const Measured& there)
 
 }  // namespace
 
-int run_bench_harness(const Suite& suite, const BenchArguments& arguments) {
-    require_each_filter(arguments.filters);
+int run_bench_harness(const Suite& suite, const BenchArguments& given) {
+    BenchArguments arguments = given;
+    arguments.filters = meant_filters(std::move(arguments.filters));
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
     // A worker that is replaced after its first cases would be missed for a while.

@@ -187,12 +187,18 @@ std::string how_of(const CheckOptions& options, const CheckArguments& arguments)
     return how;
 }
 
-RunRecord run_of(const CheckOptions& options, const std::string& how,
+/// The words that begin a command to replay a case with.
+std::string program_of(const CheckArguments& arguments) {
+    const std::string& tool = arguments.compute_sanitizer;
+    return program_to_paste() + (tool.empty() ? "" : " --compute-sanitizer=" + tool);
+}
+
+RunRecord run_of(const CheckOptions& options, const std::string& how, const std::string& program,
                  const std::vector<std::string>& devices, const std::vector<Row>& rows,
                  const std::vector<std::string>& absent) {
     RunRecord run{.seed = options.seed,
                   .devices = devices,
-                  .program = program_to_paste(),
+                  .program = program,
                   .shard = options.shard,
                   .how = how,
                   .absent = absent};
@@ -214,6 +220,7 @@ CheckOptions options_of(const CheckArguments& arguments) {
                          .seed = arguments.seed.value_or(std::random_device()()),
                          .shard = parse_shard(arguments.shard),
                          .is_strict = arguments.is_strict,
+                         .max_failures = arguments.max_failures,
                          .exhaustive = exhaustive_limits(arguments)};
     options.data_files = arguments.data_files;
     if (!arguments.time.empty()) options.seconds = parse_duration(arguments.time);
@@ -223,14 +230,14 @@ CheckOptions options_of(const CheckArguments& arguments) {
     return options;
 }
 
-int check(const Suite& suite, const CheckArguments& arguments) {
+int check(const Suite& suite, CheckArguments arguments) {
     const auto start = std::chrono::steady_clock::now();
     CheckOptions options = options_of(arguments);
-    require_each_filter(arguments.filters);
+    arguments.filters = meant_filters(std::move(arguments.filters));
     require_property(suite, arguments.property, arguments.filters);
     const Baseline baseline =
         arguments.baseline.empty() ? Baseline() : Baseline::read(arguments.baseline);
-    const std::string program = program_to_paste();
+    const std::string program = program_of(arguments);
     options.is_known = [&](const RowResult& result) {
         return baseline.knows(record_of(result, program));
     };
@@ -261,14 +268,15 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     std::optional<Corpus> corpus = corpus_of(suite, arguments);
     if (corpus) options.known_cases = corpus->cases();
     CheckOutput output(arguments,
-                       run_of(options, how_of(options, arguments), devices, rows, absent),
+                       run_of(options, how_of(options, arguments), program, devices, rows, absent),
                        options.seconds, std::move(corpus));
 
-    say(fmt::format("gradverify {}: seed {}, device {}, {} workers, {} rows{}\n", version,
-                    options.seed, fmt::join(devices, " and "), jobs, rows.size(),
-                    ends_by_itself(arguments)
-                        ? fmt::format(", {} at most", print_seconds(default_seconds))
-                        : ""));
+    const std::string head = fmt::format(
+        "gradverify {}: seed {}, device {}, {} workers, {} rows{}\n", version, options.seed,
+        fmt::join(devices, " and "), jobs, rows.size(),
+        ends_by_itself(arguments) ? fmt::format(", {} at most", print_seconds(default_seconds))
+                                  : "");
+    if (!arguments.is_quiet) say(head);
     const auto results = check_rows(suite, rows, options, pool, output.observer());
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -279,13 +287,19 @@ int check(const Suite& suite, const CheckArguments& arguments) {
     if (const std::string late = sanitizer ? sanitizer->late_finding() : ""; !late.empty())
         remarks.push_back("compute-sanitizer says, of no one case: " + late);
     output.end(names_of(suite.properties()), records, remarks, seconds);
-    if (arguments.filters.empty() && interrupt_signal() == 0)
-        say(Registry::instance().all_left_out(std::getenv("GRADVERIFY_VERIFY")));
     // Kernels for another device are no mistake, but a run without a row verified nothing.
     return !rows.empty() && all_well(records) && remarks.empty() ? exit_ok : exit_failed;
 }
 
 }  // namespace
+
+void require_readable(const Suite& suite, const CheckArguments& arguments) {
+    options_of(arguments);
+    require_property(suite, arguments.property, arguments.filters);
+    require_known_device(arguments.device);
+    if (!arguments.baseline.empty()) Baseline::read(arguments.baseline);
+    if (!arguments.problems_file.empty()) read_problem_lines(arguments.problems_file);
+}
 
 int run_check(const Suite& suite, const CheckArguments& arguments) {
     const InterruptScope interrupts;

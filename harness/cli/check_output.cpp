@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "harness/base/errors.hpp"
@@ -39,6 +41,11 @@ void say(const std::string& text) {
     static const bool in_colour = wants_colour(STDOUT_FILENO);
     std::fputs((in_colour ? with_alarms(text) : text).c_str(), stdout);
     std::fflush(stdout);
+}
+
+std::size_t table_width() {
+    return static_cast<std::size_t>(
+        terminal_width(STDOUT_FILENO).value_or(std::numeric_limits<int>::max()));
 }
 
 void ProgressLine::show(std::int64_t done, std::int64_t most, std::int64_t failed) {
@@ -96,13 +103,14 @@ CheckObserver CheckOutput::observer() {
             },
         .bug_found =
             [this](const auto& bug, bool is_more) {
+                if (arguments_.is_quiet) return;
                 progress_.clear();
                 say("\n" + (is_more ? report_more(bug) : report_bug(bug, run_.program)));
             },
         .failure_waits =
             [this](const Case& found, const Outcome& outcome) {
                 progress_.clear();
-                say(report_seen(found));
+                if (!arguments_.is_quiet) say(report_seen(found));
                 if (json_) json_->write(json_of_seen(found, outcome));
             },
         .progressed = [this](auto done, auto most,
@@ -126,12 +134,19 @@ void CheckOutput::keep(const RowResult& result) try {
     corpus_wrong_ = wrong.what();
 }
 
-void CheckOutput::tell_corpus() const {
-    for (const std::string& stale : corpus_->stale()) say("stale: " + stale + "\n");
+/// What is of no one row.
+std::string CheckOutput::remarks_of(const std::vector<std::string>& gone) const {
+    std::string text;
+    if (arguments_.filters.empty() && interrupt_signal() == 0)
+        text += Registry::instance().all_left_out(std::getenv("GRADVERIFY_VERIFY"));
+    for (const std::string& sentence : gone) text += sentence + "\n";
+    if (!corpus_) return text;
+    for (const std::string& stale : corpus_->stale()) text += "stale: " + stale + "\n";
     if (corpus_->kept() > 0)
-        say(fmt::format("{}: {} new case{}\n",
-                        arguments_.corpus.empty() ? default_corpus : arguments_.corpus,
-                        corpus_->kept(), corpus_->kept() == 1 ? "" : "s"));
+        text += fmt::format("{}: {} new case{}\n",
+                            arguments_.corpus.empty() ? default_corpus : arguments_.corpus,
+                            corpus_->kept(), corpus_->kept() == 1 ? "" : "s");
+    return text;
 }
 
 void CheckOutput::end(const std::vector<std::string>& properties,
@@ -139,10 +154,13 @@ void CheckOutput::end(const std::vector<std::string>& properties,
                       double seconds) {
     progress_.clear();
     const bool was_interrupted = interrupt_signal() != 0;
-    if (!was_interrupted) say(summarize(properties, records, run_.absent, seconds));
-    for (const std::string& sentence : gone) say(sentence + "\n");
-    if (corpus_) tell_corpus();
-    if (was_interrupted) say(summarize_interrupted(records, seconds, run_.seed));
+    const std::string remarks = remarks_of(gone);
+    say(was_interrupted ? remarks + summarize_interrupted(records, seconds, run_.seed)
+                        : summarize(properties, records, run_.absent, seconds,
+                                    {.is_verbose = arguments_.is_verbose,
+                                     .is_quiet = arguments_.is_quiet,
+                                     .table_width = table_width(),
+                                     .remarks = remarks}));
     if (json_) json_->write(json_of_summary(records, seconds, was_interrupted, gone));
     write_results(arguments_.results, records, lines_of_page(run_, records, gone, seconds),
                   seconds);

@@ -19,6 +19,9 @@ namespace gradverify {
 /// Prints at once. A closed stdout does not end a run, which may have files to write.
 void say(const std::string& text);
 
+/// Columns for a table on stdout: the terminal's, or any number.
+std::size_t table_width();
+
 /// A line on the terminal that is written over; nothing where stderr is no terminal.
 class ProgressLine {
   public:
@@ -51,7 +54,7 @@ class CheckOutput {
 
   private:
     void keep(const RowResult& result);
-    void tell_corpus() const;
+    std::string remarks_of(const std::vector<std::string>& gone) const;
 
     const CheckArguments& arguments_;
     RunRecord run_;

@@ -13,6 +13,7 @@
 #include <limits>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/terminal.hpp"
 #include "harness/base/text.hpp"
 #include "harness/base/version.hpp"
 #include "harness/bench/bench.hpp"
@@ -36,6 +37,9 @@ constexpr std::uint64_t jobs_maximum = 1024;
 constexpr std::uint64_t repetitions_maximum = 100'000;
 constexpr std::uint64_t seed_maximum = std::numeric_limits<std::uint64_t>::max();
 
+constexpr const char* verbose_help =
+    "print all of many kernels, and what their passed rows could have missed";
+
 /// CLI11's own validator would take -1 for the largest number, and prints six decimals.
 CLI::Validator whole_number(std::uint64_t minimum, std::uint64_t maximum) {
     const auto complaint = [minimum, maximum](const std::string& text) {
@@ -53,26 +57,17 @@ CLI::Validator not_empty() {
     return {complaint, "", "file"};
 }
 
-/// The options of the command that was read last, or the commands.
-std::string accepted_by(const CLI::App& app) {
-    std::vector<std::string> words;
-    for (const CLI::App* verb : app.get_subcommands()) {
-        for (const CLI::Option* option : verb->get_options()) words.push_back(option->get_name());
-        return verb->get_name() + " accepts " + joined(words);
-    }
-    return "there are the commands " + joined(verb_names(app));
-}
-
-/// `; did you mean --jobs?`, of words that no option has.
+/// `; did you mean --jobs?`, of words that no option has; else where what is accepted is told.
 std::string perhaps_meant(const CLI::App& app) {
+    const auto verbs = app.get_subcommands();
+    if (verbs.empty()) return "; there are the commands " + joined(verb_names(app));
     std::vector<std::string> known;
-    for (const CLI::App* verb : app.get_subcommands())
-        for (const CLI::Option* option : verb->get_options())
-            if (!option->get_lnames().empty()) known.push_back("--" + option->get_lnames().front());
+    for (const CLI::Option* option : verbs.front()->get_options())
+        for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     for (const std::string& word : app.remaining(true))
         if (const std::string name = word.substr(0, word.find('=')); name.starts_with("--"))
             if (std::string meant = did_you_mean(name, known); !meant.empty()) return meant;
-    return {};
+    return fmt::format("; `gradverify {} --help` says what it accepts", verbs.front()->get_name());
 }
 
 struct CommandLine {
@@ -93,8 +88,7 @@ struct CommandLine {
     CLI::App* worker = app.add_subcommand("worker", "")->group("");
 
     std::string shell;
-    std::vector<std::string> list_filters;
-    std::string list_problem;
+    ListArguments list_arguments;
     CheckArguments check_arguments;
     RunArguments judge_arguments{.filters = {}, .time = "20s", .seed = {}};
     ReproArguments repro_arguments;
@@ -108,22 +102,23 @@ struct CommandLine {
         app.require_subcommand(1);
         // CLI11 would only say that there is help.
         app.failure_message([](const CLI::App* failed, const CLI::Error& wrong) {
-            return fmt::format("gradverify: {}; {}{}\n", wrong.what(), accepted_by(*failed),
-                               perhaps_meant(*failed));
+            return fmt::format("gradverify: {}{}\n", wrong.what(), perhaps_meant(*failed));
         });
         app.set_help_all_flag("--help-all", "Print the help of every command and exit");
         app.set_version_flag("--version", "gradverify " + std::string(version));
         app.footer(
-            "A FILTER is a glob on the full name of a kernel, such as 'conv.grad_*'.\n"
+            "A FILTER is a glob on the full name of a kernel, such as 'conv.grad_*', or a part of "
+            "names.\n"
             "Files of your own (.cu, .cpp) may stand beside it: they are built, again only where\n"
             "they have changed, and the command is about their kernels.\n"
-            "Exit codes: 0 all passed; 1 something failed, or check verified nothing of a kernel;\n"
-            "2 bad usage; "
-            "3 the machine can't do it (no such device, a file that can't be written).");
+            "Exit codes: " +
+            std::string(exit_codes));
         for (CLI::App* verb : {list, check, judge, repro, bench}) add_file_options(*verb);
-        list->add_option("FILTER", list_filters, "kernels to print; all if none");
-        list->add_option("--problem", list_problem,
+        list->add_option("FILTER", list_arguments.filters, "kernels to print; all if none");
+        list->add_option("--problem", list_arguments.problem,
                          "also the tensors of a call on this problem, and their memory");
+        list->add_flag("--operators", list_arguments.operators,
+                       "print operators: their passes and tensors; FILTERs are of their names");
         add_check_options(suite);
         add_judge_options();
         repro->add_option("CASE", repro_arguments.printed_case, "as printed, in single quotes")
@@ -132,6 +127,8 @@ struct CommandLine {
         repro->add_flag("--in-process", repro_arguments.in_process,
                         "without worker or timeout, for a debugger");
         add_sanitizer_option(*repro, repro_arguments.compute_sanitizer);
+        // As a line to replay has it.
+        add_sanitizer_option(app, repro_arguments.compute_sanitizer)->group("");
         repro
             ->add_option("--export", repro_arguments.export_folder,
                          "write the case to this new folder, for a bug report: it needs nvcc alone")
@@ -151,8 +148,9 @@ struct CommandLine {
 
   private:
     /// A flag, since a word behind it is a FILTER: the tool is given with `=`.
-    static void add_sanitizer_option(CLI::App& verb, std::string& tool) {
-        verb.add_flag("--compute-sanitizer{memcheck}", tool,
+    static CLI::Option* add_sanitizer_option(CLI::App& verb, std::string& tool) {
+        return verb
+            .add_flag("--compute-sanitizer{memcheck}", tool,
                       "run cuda's kernels under compute-sanitizer; =racecheck, =initcheck or "
                       "=synccheck for another of its tools")
             ->check(CLI::IsMember(sanitizer_tools));
@@ -210,6 +208,7 @@ struct CommandLine {
             ->add_option("--before", a.before,
                          "files of an earlier run: says what is new, fixed, slower, covered less")
             ->allow_extra_args(false);
+        report->add_flag("-v,--verbose", a.is_verbose, verbose_help);
         add_result_options(*report, a.results);
     }
 
@@ -312,6 +311,15 @@ struct CommandLine {
                 "take tensors from this .safetensors or .npy file; repeatable. Their sizes "
                 "are those of one problem, and what they leave open stands in --problem")
             ->allow_extra_args(false);
+        auto* quiet = check->add_flag("-q,--quiet", a.is_quiet,
+                                      "print what failed and the counts alone, at the end");
+        check->add_flag("-v,--verbose", a.is_verbose, verbose_help)->excludes(quiet);
+        check
+            ->add_option("--max-failures", a.max_failures,
+                         "begin no case once so many rows have failed")
+            ->check(whole_number(1, cases_maximum));
+        check->add_flag_callback(
+            "-x", [&a] { a.max_failures = 1; }, "the same as --max-failures 1");
         check->add_option("--jobs", a.jobs, "worker processes (default: one for each core)")
             ->check(whole_number(1, jobs_maximum));
         check->add_option(
@@ -361,7 +369,7 @@ int print(const std::string& text) {
     if (!command.rest.empty() && command.rest.front() == "judge")
         keep_launchers_apart(command.files);
     ::setenv(apart_variable, joined(command.files.apart, "\n").c_str(), 1);
-    const std::string program = program_over(command.files, command.device());
+    const std::string program = program_over(command.files, command.files.device);
     ::setenv(files_variable, command.files.print().c_str(), 1);
     std::vector<std::string> words = command.rest;
     words.insert(words.begin(), name);
@@ -375,11 +383,13 @@ int run_verb(const CommandLine& line, const Suite& suite, char** argv) {
         !files.libraries.empty())
         throw UsageError(
             "--apart, --include, --define and --link are about files to build, and none is named");
+    if (line.app.count("--compute-sanitizer") > 0 && !line.repro->parsed())
+        throw UsageError("--compute-sanitizer stands behind the command");
     if (line.worker->parsed()) return run_worker(line.sanitizer, suite, argv);
     if (line.completion->parsed())
         return print(completion_of(line.app, line.shell, suite.properties()));
     if (line.man->parsed()) return print(man_page_of(line.app));
-    if (line.list->parsed()) return run_list(suite, line.list_filters, line.list_problem);
+    if (line.list->parsed()) return run_list(line.list_arguments);
     if (line.check->parsed()) return run_check(suite, line.check_arguments);
     if (line.judge->parsed()) return run_judge(suite, line.judge_arguments);
     if (line.repro->parsed()) return run_repro(suite, line.repro_arguments);
@@ -399,8 +409,14 @@ int gradverify_main(int argc, char** argv, const Suite& suite) {
         hide_this_process();
     CommandLine line(suite);
     try {
+        if (const auto width = terminal_width(STDOUT_FILENO)) set_text_width(*width);
         CommandWords words({argv + std::min(argc, 1), argv + argc});
-        if (!words.files.files.empty()) become_program_over(std::move(words), argv[0]);
+        if (!words.files.files.empty()) {
+            // What is wrong with the other words is told before anything is built.
+            line.app.parse(std::vector<std::string>(words.rest.rbegin(), words.rest.rend()));
+            if (line.check->parsed()) require_readable(suite, line.check_arguments);
+            become_program_over(std::move(words), argv[0]);
+        }
         require_known_verb(line.app, argc, argv);
         line.app.parse(argc, argv);
         const int code = run_verb(line, suite, argv);

@@ -104,10 +104,20 @@ refused 'another operator.s: name the kernels of one' list --problem in=5x5
 refused 'unknown parameter `m`' list conv.grad_weight/naive --problem m=1
 refused "no kernel matches 'conv.forwrd/naive'; did you mean conv.forward/naive" \
     list "$kernel" conv.forwrd/naive
-refused "no kernel matches 'conv'; did you mean conv.\*" list conv
 refused "no kernel matches 'cnov.forward'; did you mean conv.forward/\*" list cnov.forward
-refused "no kernel matches '_reduction'; did you mean '\*_reduction\*'" list _reduction
-holds "list says which kernels there are" grep -q 'conv.grad_weight/tree_reduction' err
+holds "in one line" test "$(wc -l <err)" -eq 1
+refused "no kernel matches 'nothing_like_it'; .*gradverify list. prints all [0-9]+$" list nothing_like_it
+refused "no kernel matches ''" list ''
+expect 0 out '^fc.grad_bias/block_reduction$' list _reduction
+holds "a part of names selects all that have it" grep -q '^conv.grad_weight/tree_reduction$' out
+expect 0 out '^conv.grad_bias/naive$' list "$kernel"
+expect 0 out '^  backward    dy, x, gamma, mean, rstd -> dx, dgamma, dbeta$' list --operators layer_norm
+holds "with its tensors" grep -qE '^    mean +saved +f32 4096$' out
+expect 0 out '^  computes    sums of x w and b$' list --operators conv
+expect 0 out '^relu +forward, grad_input$' list --operators
+refused "no operator matches 'layer_nrm'; did you mean layer_norm.*list --operators. prints all" \
+    list --operators layer_nrm
+refused "tri.py can't be checked: .*Python files are not supported yet" check tri.py
 
 echo "== check"
 expect 0 out '^7 rows: 7 passed, 0 failed' check "$kernel" "${quick[@]}" --json r.json --junit r.xml
@@ -135,6 +145,20 @@ expect 0 out '^7 rows: 7 passed' check "$kernel" --time 60s "${quick[@]}"
 expect 0 out '^thin: [1-7] rows? passed fewer cases than --at-least, the fewest [0-9]+ of 10000000' \
     check "$kernel" --time 2s --cases 10000000 --at-least 10000000 --device cpu --json t.json
 holds "a thin row has passed" grep -q '"verdict":"passed".*"cut_short":true,"thin":true' t.json
+expect 0 out '^[0-9]+ cases' check "$kernel" "${quick[@]}" -q
+holds "-q prints the counts alone" test "$(wc -l <out)" -eq 2
+expect 0 out '^what the passed rows' check "$kernel" fc.grad_bias/naive --cases 1 --device cpu -v
+holds "a row of one case looks thin" grep -qE '^conv.grad_bias/naive +(-|\(1\)) ' out
+expect 0 out '^and [0-9]+ kernels on cpu without a wrong row, which -v lists' \
+    check conv --cases 1 --device cpu --property free_of_races --seed 1
+holds "many kernels take few lines" test "$(wc -l <out)" -le 60
+holds "what they could have missed is not told" test "$(grep -c 'could have missed' out)" -eq 0
+refused 'is not a whole number from 1 to' check "$kernel" --max-failures 0
+refused 'excludes' check "$kernel" -q -v
+(exec 9>busy.json && flock 9 && exec sleep 5) &
+sleep 0.3
+expect 3 err "^gradverify: can't write busy.json: another run is writing it" \
+    check "$kernel" "${quick[@]}" --json busy.json
 refused '--at-least requires --time' check "$kernel" --at-least 3
 refused '--at-least counts drawn cases' check "$kernel" --exhaustive --time 1s --at-least 3
 
@@ -156,6 +180,9 @@ completes cpu judge --device cp
 completes cuda judge --device = cu' "$exe"
 refused 'there are completions for bash, not for zsh' completion zsh
 expect 0 out '^\.TH GRADVERIFY 1' man
+for section in SYNOPSIS DESCRIPTION 'EXIT STATUS' EXAMPLES; do
+    holds "the man page has $section" grep -q "^\.SH $section$" out
+done
 
 echo "== report"
 whole=("$kernel" --cases 21 --seed 1)
@@ -281,11 +308,11 @@ refused 'x of acts.safetensors has the sizes \(3, 4\), and on ' \
 echo "== check: wrong words"
 refused "there is no command 'chekc'; there are list, check, judge, repro, new, report, bench, completion, man; did you mean check" chekc
 refused 'there are the commands list, check, judge, repro, new, report, bench, completion, man'
-refused '--case; check accepts .*--cases, --time, --at-least, --seed' check --case
-refused 'did you mean --shard\?$' check --shrad 1/2
+refused 'not expected: --case; did you mean --cases\?$' check --case
+refused 'gradverify check --help. says what it accepts$' check --nothing-like-it
+refused 'not expected: --proprety=x; did you mean --property\?$' check --proprety=x
 refused 'did you mean .*--html\?$' report r.json --htlm=x
 refused "no kernel matches 'conv.sideways" check 'conv.sideways*'
-holds "and names the kernels" grep -q 'conv.grad_bias/naive' err
 refused 'there are .*matches_reference, within_rounding_bound' check --property equals
 refused 'there are .*matches_reference' check conv.forward/naive --property adjoint_identity
 refused '--device tpu is unknown; there are cpu, cuda, auto, all' check --device tpu
@@ -431,7 +458,7 @@ refused 'needs stride = 1' repro "${case/in=3x2/in=3x3,stride=2}"
 refused 'conv needs c multiple of groups' repro "${case/in=3x2/c=3,groups=2,in=3x3}"
 refused 'dy\[6\] is outside of its 6 elements' repro "${case/seed=5/data=dy[6]=1}"
 refused 'operator conv has no tensor q' repro "${case/seed=5/data=q[0]=1}"
-refused 'CASE is required; repro accepts' repro
+refused 'CASE is required; .gradverify repro --help' repro
 
 echo "== no worker outlives its driver"
 children_of() {

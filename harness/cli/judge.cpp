@@ -164,11 +164,11 @@ ordered_json object_of(const Run& run) {
     return object;
 }
 
-int judge(const Suite& suite, const RunArguments& arguments) {
+int judge(const Suite& suite, RunArguments arguments) {
     const auto start = std::chrono::steady_clock::now();
     const Times times(parse_duration(arguments.time));
     const Alarm alarm(times.all - times.to_print);
-    require_each_filter(arguments.filters);
+    arguments.filters = meant_filters(std::move(arguments.filters));
     require_property(suite, arguments.property, arguments.filters);
     Run run{.seed = arguments.seed.value_or(std::random_device()())};
     const CheckOptions options{.cases = std::numeric_limits<std::int32_t>::max(),

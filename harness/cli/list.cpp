@@ -115,10 +115,65 @@ void print_tensors(const Kernel& kernel, const Problem& problem) {
         print(TensorRow{.name = "workspace", .bytes = bytes_of(problem)});
 }
 
+/// What the forward function is made of.
+std::string made_of(const Operator& op) {
+    std::vector<std::string> products;
+    for (const auto& factors : op.products) products.push_back(joined(factors, " "));
+    switch (op.algebra) {
+        case Algebra::smooth:
+            return "a function with derivatives";
+        case Algebra::products:
+            return "sums of " + joined(products, " and ");
+        case Algebra::piecewise_linear:
+            return "linear pieces";
+        case Algebra::piecewise_polynomial:
+            return "pieces, each a sum of products";
+    }
+    return {};
+}
+
+/// An operator's passes, and with a problem at hand its tensors there.
+void print_operator(const Operator& op) {
+    fmt::print("{}\n  parameters  {}\n  computes    {}\n", op.name,
+               wrapped(joined(names_of(op.space.parameters())), 14), made_of(op));
+    for (const PassSpec& pass : op.passes)
+        fmt::print("  {:<11} {}\n", pass.name,
+                   wrapped(fmt::format("{} -> {}", joined(pass.inputs), joined(pass.outputs)), 14));
+    if (op.benchmark.empty()) return;
+    const Problem problem = Problem::parse(op.space, op.benchmark);
+    fmt::print("  on {}\n", problem.print());
+    for (const auto* tensors : {&op.inputs, &op.outputs})
+        for (const TensorSpec& tensor : *tensors) {
+            const Sizes sizes = tensor.sizes(problem);
+            const char* const role = tensors == &op.inputs   ? "input"
+                                     : tensor.differentiable ? "output"
+                                                             : "saved";
+            fmt::print("    {:<14} {:<8} {} {}\n", tensor.name, role, traits_of(tensor.dtype).name,
+                       fmt::join(sizes.empty() ? Sizes{1} : sizes, " x "));
+        }
+}
+
+int list_operators(const ListArguments& arguments) {
+    if (!arguments.problem.empty())
+        throw UsageError("--problem is of kernels; leave out --operators");
+    const Registry& registry = Registry::instance();
+    const std::vector<std::string> names = registry.operator_names();
+    const std::vector<std::string> filters = meant_filters(arguments.filters, names, "operator");
+    for (const std::string& name : names)
+        if (filters.empty())
+            fmt::print("{:<24} {}\n", name,
+                       wrapped(joined(names_of(registry.find_operator(name)->passes)), 25));
+        else if (is_selected(name, filters))
+            print_operator(*registry.find_operator(name));
+    return exit_ok;
+}
+
 }  // namespace
 
-int run_list(const Suite&, const std::vector<std::string>& filters, const std::string& problem) {
-    require_each_filter(filters);
+int run_list(const ListArguments& arguments) {
+    if (arguments.operators) return list_operators(arguments);
+    const std::string& problem = arguments.problem;
+    const std::vector<std::string> filters = meant_filters(arguments.filters);
     const Operator* whose = nullptr;
     for (const Kernel& kernel : Registry::instance().kernels()) {
         if (problem.empty() || !is_selected(kernel.name, filters)) continue;

@@ -103,9 +103,10 @@ int run_report(const Suite& suite, const ReportArguments& arguments) {
         return exit_ok;
     }
     print_failures(merged.records);
-    say(summarize(names_of(suite.properties()), merged.records, merged.absent, merged.seconds));
     say_notes(merged.missing);
     say_notes(notes);
+    say(summarize(names_of(suite.properties()), merged.records, merged.absent, merged.seconds,
+                  {.is_verbose = arguments.is_verbose, .table_width = table_width()}));
     write_results(arguments.results, merged.records, lines, merged.seconds);
     return all_well(merged.records) && is_whole(merged) ? exit_ok : exit_failed;
 }

@@ -66,6 +66,21 @@ constexpr const char* bash_script = R"(_gradverify() {{
 complete -o default -F _gradverify gradverify
 )";
 
+constexpr const char* examples =
+    R"(.TP
+.B gradverify new my.cu \-\-launcher layernorm_backward \-\-operator layer_norm
+drafts my_glue.cu, which registers a kernel
+.TP
+.B gradverify check my.cu my_glue.cu
+builds both files and verifies what they register
+.TP
+.B gradverify check softmax \-\-device cpu \-\-time 5m
+verifies all kernels with softmax in their names
+.TP
+.B gradverify repro 'v1:relu.forward/naive:repeatable:cpu:n=1:seed=1'
+runs a case again, as a report's last line has it
+)";
+
 /// Text of a man page: lines that begin with a dot, and dashes, mean something to it.
 std::string roff(std::string_view text) {
     std::string safe = escaped(text, "-\\");
@@ -97,8 +112,19 @@ std::string completion_of(const CLI::App& app, const std::string& shell,
 std::string man_page_of(const CLI::App& app) {
     std::string text = fmt::format(
         ".TH GRADVERIFY 1 \"\" \"gradverify {}\"\n.SH NAME\ngradverify \\- verifies GPU gradient "
-        "kernels\n.SH DESCRIPTION\n{}\n",
-        version, roff(app.get_description()));
+        "kernels\n.SH SYNOPSIS\n",
+        version);
+    for (const CLI::App* verb : verbs_of(app)) {
+        std::string words;
+        for (const CLI::Option* option : verb->get_options())
+            if (option->get_positional())
+                words += option->get_required() ? " " + option->get_name()
+                                                : " [" + option->get_name() + "...]";
+        text +=
+            fmt::format(".B gradverify {}\n[OPTION...]{}\n.br\n", verb->get_name(), roff(words));
+    }
+    text += fmt::format(".SH DESCRIPTION\n{}\n.PP\n.nf\n{}\n.fi\n", roff(app.get_description()),
+                        roff(app.get_footer().substr(0, app.get_footer().find("Exit codes"))));
     for (const CLI::App* verb : verbs_of(app)) {
         text += fmt::format(".SH {}\n{}\n", verb->get_name(), roff(verb->get_description()));
         for (const CLI::Option* option : verb->get_options())
@@ -107,7 +133,7 @@ std::string man_page_of(const CLI::App& app) {
         if (!verb->get_footer().empty())
             text += ".PP\n.nf\n" + roff(verb->get_footer()) + "\n.fi\n";
     }
-    return text + ".SH EXIT CODES\n.nf\n" + roff(app.get_footer()) + "\n.fi\n";
+    return text + ".SH EXIT STATUS\n.nf\n" + roff(exit_codes) + "\n.fi\n.SH EXAMPLES\n" + examples;
 }
 
 }  // namespace gradverify

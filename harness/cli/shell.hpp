@@ -18,6 +18,11 @@ std::vector<std::string> verb_names(const CLI::App& app);
 std::string completion_of(const CLI::App& app, const std::string& shell,
                           const std::vector<const Property*>& properties);
 
+inline constexpr const char* exit_codes =
+    "0 all passed; 1 something failed, or check verified nothing of a kernel;\n"
+    "2 bad usage; "
+    "3 the machine can't do it (no such device, a file that can't be written).";
+
 /// The man page of section 1.
 std::string man_page_of(const CLI::App& app);
 

@@ -32,6 +32,8 @@ struct RunArguments {
 };
 
 struct CheckArguments : RunArguments {
+    bool is_quiet = false, is_verbose = false;
+    std::int64_t max_failures = 0;  ///< 0: any number
     std::optional<std::int64_t> cases;
     std::int64_t at_least = 0;
     bool is_strict = false;
@@ -50,6 +52,12 @@ struct CheckArguments : RunArguments {
     }
 };
 
+struct ListArguments {
+    std::vector<std::string> filters;  ///< of operators' names with `operators`
+    std::string problem;
+    bool operators = false;
+};
+
 struct ReproArguments {
     std::string printed_case;
     std::string device;  ///< empty: the case's own
@@ -61,6 +69,7 @@ struct ReproArguments {
 struct ReportArguments {
     std::vector<std::string> files;
     std::vector<std::string> before;  ///< files of an earlier run
+    bool is_verbose = false;
     ResultOptions results;
 };
 
@@ -72,9 +81,11 @@ struct NewArguments {
     std::string output;         ///< empty: named after the file, in this folder
 };
 
+/// What of the arguments can be read before there are kernels. **Errors** UsageError.
+void require_readable(const Suite& suite, const CheckArguments& arguments);
+
 /// Each returns the exit code.
-int run_list(const Suite& suite, const std::vector<std::string>& filters,
-             const std::string& problem);
+int run_list(const ListArguments& arguments);
 int run_check(const Suite& suite, const CheckArguments& arguments);
 int run_judge(const Suite& suite, const RunArguments& arguments);
 int run_new(const NewArguments& arguments);

@@ -53,6 +53,7 @@ std::string UserFiles::print() const {
     add("--include", includes);
     add("--define", definitions);
     add("--link", libraries);
+    if (!device.empty()) add("--device", {device});
     for (std::string& word : words)
         if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                    "._-/=+,:@%") != std::string::npos)
@@ -81,6 +82,8 @@ CommandWords::CommandWords(std::vector<std::string> all) {
         if (std::ranges::find(files.files, file) == files.files.end()) files.files.push_back(file);
     };
     const std::size_t draft = place_of_draft(all);
+    const std::string device_option = "--device";
+    bool is_behind_verb = false;
     for (std::size_t i = 0; i < all.size(); ++i) {
         const std::string& word = all[i];
         const auto option = std::ranges::find_if(options, [&](const auto& known) {
@@ -93,19 +96,19 @@ CommandWords::CommandWords(std::vector<std::string> all) {
             if (option->second == &files.apart) add_file(files.apart.back());
         } else if (is_file_name(word) && i != draft) {
             add_file(word);
+        } else if (word == device_option && i + 1 < all.size()) {
+            files.device = all[++i];
+            // Behind the verb it is the command's as well.
+            if (is_behind_verb) rest.insert(rest.end(), {word, files.device});
         } else {
+            if (word.starts_with(device_option + "="))
+                files.device = word.substr(device_option.size() + 1);
+            is_behind_verb = is_behind_verb || word == drafting_verb ||
+                             std::ranges::find(building_verbs, word) != building_verbs.end();
             rest.push_back(word);
         }
     }
-}
-
-std::string CommandWords::device() const {
-    constexpr std::string_view option = "--device";
-    for (auto word = rest.begin(); word != rest.end(); ++word) {
-        if (*word == option && word + 1 != rest.end()) return word[1];
-        if (word->starts_with("--device=")) return word->substr(option.size() + 1);
-    }
-    return {};
+    if (files.device == "auto" || files.device == "all") files.device.clear();
 }
 
 }  // namespace gradverify

@@ -13,6 +13,7 @@ struct UserFiles {
     std::vector<std::string> files;  ///< .cu, or C++
     std::vector<std::string> apart;  ///< those of them whose code nobody vouches for
     std::vector<std::string> includes, definitions, libraries;
+    std::string device;  ///< that they are built for alone: cpu, cuda, or nothing for all
 
     /// As words of a command line to paste.
     std::string print() const;
@@ -25,8 +26,6 @@ struct CommandWords {
 
     UserFiles files;
     std::vector<std::string> rest;  ///< without files and their options
-    /// The value of `--device` among them, or nothing.
-    std::string device() const;
 };
 
 }  // namespace gradverify

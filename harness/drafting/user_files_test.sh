@@ -68,6 +68,14 @@ TEXT
 echo 'constexpr int BLOCK = THREADS;' >../include/block.h
 built_with=(--include ../include --define THREADS=64)
 
+# Wrong options are told before anything is built.
+for wrong in '--cases 0' '--proprety x' '--time 0s' '--property x' '--device tpu' '--shard 3/2'; do
+    # shellcheck disable=SC2086  # two words
+    expect 2 err '^gradverify: .*(--cases|--proprety|--time|--property|tpu|--shard)' \
+        check relu.cu $wrong
+done
+holds 'nothing was built' test ! -e "$tmp/cache"
+
 # A draft, whole at once.
 expect 0 out 'relu_backward as a kernel of relu.grad_input' \
     new relu.cu --launcher relu_backward --operator relu
@@ -117,7 +125,7 @@ expect 0 out '"verdict": *"passed"' judge --time 8s "${files[@]}"
 
 # A mistake in a header that a file includes is built, found, and replayed by the line that is printed.
 sed -i 's/inp\[i\] > 0/inp[i] >= 1/' scale.cuh
-expect 1 out "relu.cu relu_glue.cu --include ../include --define THREADS=64 repro 'v1:" \
+expect 1 out "relu.cu relu_glue.cu --include ../include --define THREADS=64 --device cpu repro 'v1:" \
     check "${files[@]}" --cases 50
 replay=$(sed -n 's/^  replay  *//p' out | head -n 1)
 holds 'the replayed case fails' bash -c "$replay >out; test \$? -eq 1"

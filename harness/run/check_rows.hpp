@@ -31,7 +31,8 @@ struct CheckOptions {
     double seconds_to_report = 5.0;
     std::uint64_t seed = 0;
     Shard shard;
-    bool is_strict = false;  ///< what is imprecise fails
+    bool is_strict = false;         ///< what is imprecise fails
+    std::int64_t max_failures = 0;  ///< rows; then no case begins any more; 0: never
     /// Cases that have failed before: those of a row are its first, in the first shard.
     std::vector<Case> known_cases;
     /// The user's own, dealt in turn to each row as its kernel supports them; empty: drawn ones.

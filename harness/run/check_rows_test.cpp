@@ -222,6 +222,16 @@ TEST_CASE("a failure joins a bug by the problem of one of its rows or by the lin
     CHECK(bugs_of({"fail", "fail_at_1", "fail_at_40"}) == "bug fail fail_at_1, more fail_at_40");
 }
 
+TEST_CASE("once so many rows have failed no case begins, and the others keep what they have") {
+    Bench bench;
+    const std::vector<Row> rows{bench.row("fail_from_3"), bench.row("pass")};
+    const std::vector<RowResult> results = bench.check(rows, {.cases = 1000, .max_failures = 1});
+    CHECK(results[0].failure);
+    CHECK(results[1].verdict == Verdict::passed);
+    CHECK(results[1].cut_short);
+    CHECK(results[1].cases < 100);
+}
+
 TEST_CASE("a failure is shrunk after the first case of every row") {
     Bench bench;
     std::vector<Row> rows(60, bench.row("pass"));

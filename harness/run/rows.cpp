@@ -142,6 +142,7 @@ bool Rows::is_waiting(const Row& row) const {
 /// cases waits for the one before, so that their number depends on the seed alone, as long as they
 /// fit the time that shrinking may take.
 bool Rows::takes_more(const Serving& serving) const {
+    if (has_failed_enough()) return false;
     const Shard& shard = options_.shard;
     const std::int64_t given = (serving.next_index - shard.index) / shard.count;
     const RowResult& got = serving.result;
@@ -473,7 +474,7 @@ void Rows::count(Serving& serving, std::int64_t index, const Case& drawn, const 
 void Rows::end(Serving& serving) {
     RowResult& result = serving.result;
     result.cut_short = (has_more(serving) || serving.in_flight > 0) &&
-                       (is_out_of_time(serving) || is_interrupted());
+                       (is_out_of_time(serving) || is_interrupted() || has_failed_enough());
     if (result.cut_short && is_out_of_time(serving) && !serving.walk)
         result.cut_of = cases_of(serving);
     decide_verdict(result);

@@ -113,6 +113,9 @@ class Rows {
     void add_known(Serving& serving) const;
     std::int64_t cases_of(const Serving& serving) const;
     bool has_more(const Serving& serving) const;
+    bool has_failed_enough() const {
+        return options_.max_failures > 0 && failed_ >= options_.max_failures;
+    }
     bool is_out_of_time(const Serving& serving) const;
     std::int64_t due(const Serving& serving) const;
     Turn turn_of(const Serving& serving) const;

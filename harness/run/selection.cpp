@@ -101,30 +101,48 @@ std::vector<std::string> names_and_patterns(const std::vector<std::string>& name
     return {all.begin(), all.end()};
 }
 
-/// What may be meant by a filter that selects nothing: a part of some names, or one that is close.
-std::string meant_by(const std::string& filter, const std::vector<std::string>& names) {
-    const std::string near = did_you_mean(filter, names_and_patterns(names));
-    const bool is_part = std::ranges::any_of(
-        names, [&](const std::string& name) { return name.find(filter) != std::string::npos; });
-    return near.empty() && is_part ? fmt::format("; did you mean '*{}*'?", filter) : near;
+bool selects_one(const std::vector<std::string>& names, const std::string& glob) {
+    return std::ranges::any_of(names,
+                               [&](const std::string& name) { return glob_matches(glob, name); });
+}
+
+[[noreturn]] void refuse_filter(const std::string& filter, const std::vector<std::string>& names,
+                                std::string_view what) {
+    if (filter.ends_with(".py") || std::filesystem::is_regular_file(filter))
+        throw UsageError(
+            fmt::format("{} can't be checked: gradverify builds CUDA sources, .cu and C++ files of "
+                        "PyTorch extensions; Python files are not supported yet",
+                        filter));
+    constexpr std::size_t few = 3;
+    throw UsageError(fmt::format(
+        "no {} matches '{}'{}; {}", what, filter, did_you_mean(filter, names_and_patterns(names)),
+        names.size() <= few ? "there are " + joined(names)
+                            : fmt::format("`{} list{}` prints all {}", program_to_paste(),
+                                          what == "kernel" ? "" : " --operators", names.size())));
 }
 
 }  // namespace
 
-void require_each_filter(const std::vector<std::string>& filters) {
+std::vector<std::string> meant_filters(std::vector<std::string> filters) {
     const std::vector<std::string> names = names_of(Registry::instance().kernels());
     if (names.empty())
         throw UsageError(
             "no kernel is registered; `gradverify new` drafts a file that registers one");
-    for (const std::string& filter : filters) {
-        if (std::ranges::any_of(
-                names, [&](const std::string& name) { return glob_matches(filter, name); }))
-            continue;
-        const std::string left_out = Registry::instance().why_left_out(filter);
-        throw UsageError(fmt::format("no kernel matches '{}'{}\n  there are {}", filter,
-                                     left_out.empty() ? meant_by(filter, names) : left_out,
-                                     wrapped(joined(names), 12)));
+    return meant_filters(std::move(filters), names, "kernel");
+}
+
+std::vector<std::string> meant_filters(std::vector<std::string> filters,
+                                       const std::vector<std::string>& names,
+                                       std::string_view what) {
+    for (std::string& filter : filters) {
+        if (selects_one(names, filter)) continue;
+        if (const std::string why = Registry::instance().why_left_out(filter); !why.empty())
+            throw UsageError(fmt::format("no {} matches '{}'{}", what, filter, why));
+        std::string part = "*" + filter + "*";
+        if (filter.empty() || !selects_one(names, part)) refuse_filter(filter, names, what);
+        filter = std::move(part);
     }
+    return filters;
 }
 
 std::vector<UserProblem> read_user_problem(const std::string& text, const std::string& place,
@@ -195,10 +213,14 @@ WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer) {
     return options;
 }
 
-std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& pool) {
-    if (wanted == "cpu") return {"cpu"};
-    if (wanted != "cuda" && wanted != "auto" && wanted != "all")
+void require_known_device(const std::string& wanted) {
+    if (wanted != "cpu" && wanted != "cuda" && wanted != "auto" && wanted != "all")
         throw UsageError("--device " + wanted + " is unknown; there are cpu, cuda, auto, all");
+}
+
+std::vector<std::string> choose_devices(const std::string& wanted, WorkerPool& pool) {
+    require_known_device(wanted);
+    if (wanted == "cpu") return {"cpu"};
     const std::string why = pool.probe("cuda");
     if (wanted == "cuda" && !why.empty()) throw EnvironmentError("device cuda: " + why);
     if (wanted == "cuda") return {"cuda"};

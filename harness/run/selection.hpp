@@ -15,8 +15,13 @@
 
 namespace gradverify {
 
-/// Throws a UsageError when a filter selects no kernel, even beside one that does.
-void require_each_filter(const std::vector<std::string>& filters);
+/// The globs that the filters mean: one that matches no kernel's name is a part of such names.
+/// **Errors** UsageError when a filter selects no kernel, even beside one that does.
+std::vector<std::string> meant_filters(std::vector<std::string> filters);
+/// The same of other names, which are `what` there is.
+std::vector<std::string> meant_filters(std::vector<std::string> filters,
+                                       const std::vector<std::string>& names,
+                                       std::string_view what);
 
 /// Whether one of the filters selects the kernel of this name; none selects all.
 bool is_selected(const std::string& kernel, const std::vector<std::string>& filters);
@@ -74,6 +79,8 @@ WorkerPoolOptions worker_options(int jobs, const SanitizerRun* sanitizer = nullp
 /// **Errors** UsageError for another device than cuda, EnvironmentError when it is not installed.
 std::unique_ptr<SanitizerRun> sanitizer_run(const std::string& tool, const std::string& device);
 
+/// **Errors** UsageError for another word than those below.
+void require_known_device(const std::string& wanted);
 /// The devices that `cpu`, `cuda`, `auto` (cuda if it answers, else cpu) or `all` means here. A
 /// worker is asked, so that this process never touches the CUDA runtime.
 /// **Errors** UsageError for another word, EnvironmentError when `cuda` does not answer.

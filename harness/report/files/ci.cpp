@@ -28,10 +28,6 @@ Place place_of(const RowRecord& record) {
             parse_int(named.substr(colon + 1)).value_or(1)};
 }
 
-bool is_wrong(const RowRecord& record) {
-    return !record.known && record.verdict != Verdict::passed && record.verdict != Verdict::skipped;
-}
-
 std::string message_of(const RowRecord& record) {
     std::string text = fmt::format("{} on {}, {}: {}", record.kernel, record.device,
                                    record.property, record.message);
@@ -82,7 +78,7 @@ std::string github_annotations(const std::vector<RowRecord>& records) {
     std::string lines;
     std::set<std::pair<std::string, std::string>> told;  // kernels and problems
     for (const RowRecord& record : records) {
-        if (!is_wrong(record)) continue;
+        if (!record.is_wrong()) continue;
         const std::string problem = record.failing_problem();
         if (!problem.empty() && !told.insert({record.kernel_on_device(), problem}).second) continue;
         const Place place = place_of(record);
@@ -99,7 +95,7 @@ ordered_json sarif_of(const std::vector<RowRecord>& records) {
     std::set<std::string> properties;
     ordered_json results = ordered_json::array(), rules = ordered_json::array();
     for (const RowRecord& record : records) {
-        if (!is_wrong(record)) continue;
+        if (!record.is_wrong()) continue;
         properties.insert(record.property);
         results.push_back(result_of(record));
     }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A result file of one JSON object a line, each flushed, so that a killed run keeps what it had.
+// A result file of one JSON object a line, each flushed, so that a killed run keeps what it had. No
+// two processes write one.
 #pragma once
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <string>
@@ -13,10 +18,21 @@ namespace gradverify {
 class JsonLines {
   public:
     /// **Errors** EnvironmentError when the file can't be written, here and below.
-    explicit JsonLines(const std::string& path) : path_(path) {
+    explicit JsonLines(const std::string& path)
+        : path_(path), lock_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+        if (std::filesystem::is_regular_file(path) && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 &&
+            errno == EWOULDBLOCK) {
+            ::close(lock_);
+            throw EnvironmentError("can't write " + path + ": another run is writing it");
+        }
         errno = 0;
         file_.open(path);
         require_written();
+    }
+    JsonLines(const JsonLines&) = delete;
+    JsonLines& operator=(const JsonLines&) = delete;
+    ~JsonLines() {
+        if (lock_ >= 0) ::close(lock_);
     }
 
     /// Bytes that are no UTF-8, as a foreign library's message may hold, are replaced.
@@ -33,6 +49,7 @@ class JsonLines {
     }
 
     std::string path_;
+    int lock_;  ///< negative where it can't be opened so
     std::ofstream file_;
 };
 

@@ -42,7 +42,9 @@ std::string element_of(const RowRecord& record) {
                            in_xml(record.message));
     switch (record.verdict) {
         case Verdict::passed:
-            return {};
+            if (!record.is_thin()) return {};
+            return fmt::format("<system-out>thin: {} case{}</system-out>", record.cases,
+                               record.cases == 1 ? "" : "s");
         case Verdict::failed:
             return fmt::format("<failure message=\"{}\">{}</failure>", message,
                                in_xml(record.failure ? record.failure->report : ""));

@@ -67,6 +67,13 @@ struct RowRecord : RowName, RowFindings {
     ordered_json as_told;
     std::vector<std::string> conditions;  ///< of the kernel
 
+    bool is_wrong() const {
+        return !known && verdict != Verdict::passed && verdict != Verdict::skipped;
+    }
+    /// Whether it has passed few cases: ten, or those of `--at-least`, would be more.
+    bool is_thin() const {
+        return verdict == Verdict::passed && (thin_of > 0 || (cases < 10 && !exhaustive));
+    }
     /// The smallest problem of its failure; empty without one.
     std::string failing_problem() const { return failure ? failure->problem : ""; }
 };

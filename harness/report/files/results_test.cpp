@@ -229,6 +229,10 @@ TEST_CASE("the JUnit document has its rows, whatever messages hold") {
         result_of("plain", "adjoint_identity", Verdict::errored, "no memory"),
         result_of("plain", "repeatable", Verdict::skipped, "time", "cuda"),
         known};
+    RowResult thin = results.front();
+    thin.cases = thin.passed = 1;
+    CHECK(contains(junit_xml(records_of({thin}, "gradverify"), 0.0),
+                   "time=\"0.250000\"><system-out>thin: 1 case</system-out></testcase>"));
     CHECK(junit_xml(records_of(results, "gradverify"), 1.5) ==
           R"(<?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="gradverify" tests="6" failures="2" errors="1" skipped="2" time="1.500000">

@@ -141,8 +141,7 @@ std::string caveats(const std::vector<RowRecord>& records, const std::vector<std
     for (const RowRecord& record : records)
         if (got_no_case(record))
             ++without_time;
-        else if (record.known ||
-                 (record.verdict != Verdict::passed && record.verdict != Verdict::failed))
+        else if (record.known || record.verdict == Verdict::skipped)
             text += fmt::format("{}{}: {}: {}\n", record.known ? "known to be " : "",
                                 name_of(record.verdict), record.name(), record.message);
     if (without_time > 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which remarks on rows and kernels stand between a run's table and its counts: not passed,
-// refused, imprecise, not compared, out of time, with few cases, overflowing, only for contiguous
-// cotangents, not run.
+// Decides which remarks on rows and kernels stand between a run's table and its counts: skipped,
+// known, refused, imprecise, not compared, out of time, with few cases, overflowing, only for
+// contiguous cotangents, not run.
 #pragma once
 
 #include <string>

@@ -355,6 +355,14 @@ std::string report_bug(const std::vector<const RowResult*>& rows, const std::str
            line("replay", program + " repro " + shell_quoted(failure.smallest.print()));
 }
 
+std::string command_to_replay(const std::string& report) {
+    constexpr std::string_view label = "\n  replay ";
+    const std::size_t at = report.rfind(label);
+    if (at == std::string::npos) return {};
+    const std::size_t begin = report.find_first_not_of(' ', at + label.size());
+    return report.substr(begin, report.find('\n', begin) - begin);
+}
+
 std::string report_seen(const Case& found) {
     return fmt::format("FAILED {} on {}, yet to be shrunk: {} at {}\n", found.kernel, found.device,
                        found.property, found.problem.print());

@@ -15,6 +15,8 @@ namespace gradverify {
 /// A bug: rows of a kernel on a device that failed at one smallest problem, the first in full.
 /// `program` begins the line to paste.
 std::string report_bug(const std::vector<const RowResult*>& rows, const std::string& program);
+/// The command that a report ends with; empty without one.
+std::string command_to_replay(const std::string& report);
 /// A failure as it was found, in one line: it is yet to be shrunk and reported.
 std::string report_seen(const Case& found);
 /// More rows that failed at the problem of a bug that was reported.

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "harness/base/text.hpp"
 #include "harness/report/text/caveats.hpp"
+#include "harness/report/text/failure.hpp"
 #include "harness/report/text/missed.hpp"
 
 namespace gradverify {
@@ -31,52 +34,156 @@ std::vector<std::string> stacked(const std::string& name) {
 }
 
 std::string cell(const RowRecord& record) {
-    if (record.verdict == Verdict::passed)
-        return record.passed == record.cases ? fmt::to_string(record.cases)
-                                             : fmt::format("{}/{}", record.passed, record.cases);
+    if (record.verdict == Verdict::passed) {
+        const std::string cases = record.passed == record.cases
+                                      ? fmt::to_string(record.cases)
+                                      : fmt::format("{}/{}", record.passed, record.cases);
+        return record.is_thin() ? "(" + cases + ")" : cases;
+    }
     std::string word(name_of(record.verdict));
     if (record.verdict != Verdict::skipped) std::ranges::transform(word, word.begin(), ::toupper);
     return word;
 }
 
-/// Kernels down, properties across. A cell is the number of cases, as in 17/20 where only 17
-/// compared a value other than zero, or the verdict.
-std::string table(const std::vector<std::string>& properties, const std::vector<RowRecord>& records,
-                  const std::string& device) {
-    std::map<std::string, std::map<std::string, std::string>> cells;
-    std::set<std::string> used;
-    std::size_t name_width = device.size() + 10;
-    for (const RowRecord& record : records) {
-        if (record.device != device) continue;
-        cells[record.kernel][record.property] = cell(record);
-        used.insert(record.property);
-        name_width = std::max(name_width, record.kernel.size() + 2);
-    }
-    std::vector<std::string> columns;
-    std::size_t height = 1;
-    for (const std::string& name : properties)
-        if (used.contains(name)) {
-            columns.push_back(name);
-            height = std::max(height, stacked(name).size());
+// Of more kernels than these a run without `-v` tells what is wrong, and how many there are.
+constexpr std::size_t kernels_told = 24;
+// Kernels of such a run in its table, and its remarks of one kind.
+constexpr std::size_t wrong_kernels_told = 12, remarks_told = 3;
+
+/// Kernels down, properties across.
+class Table {
+  public:
+    Table(const std::vector<std::string>& properties, const std::vector<RowRecord>& records,
+          std::string device, bool is_long)
+        : device_(std::move(device)) {
+        std::set<std::string> used, wrong;
+        for (const RowRecord& record : records) {
+            if (record.device != device_) continue;
+            cells_[record.kernel][record.property] = cell(record);
+            used.insert(record.property);
+            if (record.is_wrong()) wrong.insert(record.kernel);
         }
+        std::ranges::copy_if(properties, std::back_inserter(columns_),
+                             [&](const std::string& name) { return used.contains(name); });
+        const std::size_t all = cells_.size();
+        if (is_long)
+            std::erase_if(cells_, [&](const auto& of) {
+                return !wrong.contains(of.first) ||
+                       std::distance(wrong.begin(), wrong.find(of.first)) >=
+                           static_cast<std::ptrdiff_t>(wrong_kernels_told);
+            });
+        if (wrong.size() > cells_.size())
+            left_out_ = fmt::format("and {} more with a wrong row\n", wrong.size() - cells_.size());
+        if (is_long && all > wrong.size())
+            left_out_ +=
+                fmt::format("and {} kernels on {} without a wrong row, which -v lists\n",
+                            print_grouped(static_cast<std::int64_t>(all - wrong.size())), device_);
+        name_width_ = device_.size() + 10;
+        for (const auto& of_kernel : cells_)
+            name_width_ = std::max(name_width_, of_kernel.first.size() + 2);
+    }
+
+    /// As many tables below each other as it takes columns' `width`.
+    std::string print(std::size_t width) const {
+        const std::size_t room = width > name_width_ ? (width - name_width_) / column_width : 0;
+        const std::size_t across = std::max<std::size_t>(room, 1);
+        std::string text;
+        for (std::size_t at = 0; at < columns_.size() && !cells_.empty(); at += across)
+            text += part({columns_.begin() + static_cast<std::ptrdiff_t>(at),
+                          columns_.begin() + static_cast<std::ptrdiff_t>(
+                                                 std::min(at + across, columns_.size()))}) +
+                    "\n";
+        return text + left_out_ + (left_out_.empty() ? "" : "\n");
+    }
+
+  private:
+    /// A cell is the number of cases, as in 17/20 where only 17 compared a value other than zero,
+    /// or the verdict.
+    std::string part(const std::vector<std::string>& columns) const {
+        std::string text;
+        const auto add_line = [&](const std::string& name, const auto& cell_of) {
+            std::string line = fmt::format("{:<{}}", name, name_width_);
+            for (const std::string& column : columns)
+                line += fmt::format("{:<{}}", cell_of(column), column_width);
+            text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
+        };
+        std::size_t height = 1;
+        for (const std::string& name : columns) height = std::max(height, stacked(name).size());
+        for (std::size_t i = 0; i < height; ++i)
+            add_line(i == 0 ? "cases on " + device_ : "", [&](const std::string& column) {
+                const auto lines = stacked(column);
+                return i < lines.size() ? lines[i] : "";
+            });
+        for (const auto& of_kernel : cells_)
+            add_line(of_kernel.first, [&](const std::string& column) {
+                const auto found = of_kernel.second.find(column);
+                return found == of_kernel.second.end() ? "-" : found->second;
+            });
+        return text;
+    }
+
+    std::string device_, left_out_;
+    std::map<std::string, std::map<std::string, std::string>> cells_;
+    std::vector<std::string> columns_;
+    std::size_t name_width_ = 0;
+};
+
+/// Of the remarks of one kind, which begin with the same words up to a colon, the first.
+std::string shortened(const std::string& remarks) {
+    std::map<std::string, std::size_t> met;
     std::string text;
-    const auto add_line = [&](const std::string& name, const auto& cell_of) {
-        std::string line = fmt::format("{:<{}}", name, name_width);
-        for (const std::string& column : columns)
-            line += fmt::format("{:<{}}", cell_of(column), column_width);
-        text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
+    bool is_told = true;
+    for (const std::string_view line : split(remarks, '\n')) {
+        if (line.empty()) continue;
+        if (line.front() != ' ')
+            is_told = ++met[std::string(line.substr(0, line.find(':')))] <= remarks_told;
+        if (is_told) text += std::string(line) + "\n";
+    }
+    for (const auto& [kind, count] : met)
+        if (count > remarks_told)
+            text += fmt::format("{}: and {} more, which -v prints\n", kind, count - remarks_told);
+    return text;
+}
+
+/// What is wrong, by name: a kernel with the first of its lines to replay, or a row with the
+/// reason.
+std::string wrong_lines(const std::vector<RowRecord>& records, bool is_long) {
+    struct Wrong {
+        std::vector<std::string> properties;
+        std::string replay;
     };
-    for (std::size_t i = 0; i < height; ++i)
-        add_line(i == 0 ? "cases on " + device : "", [&](const std::string& column) {
-            const auto lines = stacked(column);
-            return i < lines.size() ? lines[i] : "";
-        });
-    for (const auto& of_kernel : cells)
-        add_line(of_kernel.first, [&](const std::string& column) {
-            const auto found = of_kernel.second.find(column);
-            return found == of_kernel.second.end() ? "-" : found->second;
-        });
-    return text + "\n";
+    std::map<std::string, Wrong> kernels;
+    std::vector<std::string> entries;
+    for (const RowRecord& record : records) {
+        if (!record.is_wrong()) continue;
+        if (record.verdict != Verdict::failed) {
+            entries.push_back(wrapped(
+                fmt::format("{}: {}: {}", name_of(record.verdict), record.name(), record.message),
+                2));
+            continue;
+        }
+        Wrong& wrong = kernels[record.kernel_on_device()];
+        wrong.properties.push_back(record.property);
+        if (record.failure && wrong.replay.empty())
+            wrong.replay = command_to_replay(record.failure->report);
+    }
+    std::vector<std::string> failed;
+    for (const auto& [kernel, wrong] : kernels) {
+        const std::size_t more = wrong.properties.size() - 1;
+        failed.push_back(fmt::format("FAILED {}: {}{}{}", kernel, wrong.properties.front(),
+                                     more > 0 ? fmt::format(" and {} more", more) : "",
+                                     wrong.replay.empty() ? "" : "\n  " + wrong.replay));
+    }
+    entries.insert(entries.begin(), failed.begin(), failed.end());
+    std::string text;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        if (is_long && i == wrong_kernels_told) {
+            text += fmt::format("and {} more that are wrong, which -v lists\n", entries.size() - i);
+            break;
+        }
+        text += entries[i] + "\n";
+    }
+    return text;
 }
 
 /// How close each kernel's errors came to their bounds.
@@ -167,21 +274,35 @@ bool all_well(const std::vector<RowRecord>& records) {
 
 std::string summarize(const std::vector<std::string>& properties,
                       const std::vector<RowRecord>& records, const std::vector<std::string>& absent,
-                      double seconds) {
-    std::set<std::string> devices;
+                      double seconds, const SummaryOptions& options) {
+    std::set<std::string> devices, kernels;
     Distribution multiply_adds;
     for (const RowRecord& record : records) {
         devices.insert(record.device);
+        kernels.insert(record.kernel);
         multiply_adds.add(record.multiply_adds);
     }
-    std::string text = "\n";
-    for (const std::string& device : devices) text += table(properties, records, device);
-    if (std::ranges::any_of(records, [](const RowRecord& record) {
+    const auto any = [&](const auto& holds) { return std::ranges::any_of(records, holds); };
+    const bool is_long = kernels.size() > kernels_told && !options.is_verbose;
+    std::string text;
+    if (!options.is_quiet) {
+        text = "\n";
+        for (const std::string& device : devices)
+            text += Table(properties, records, device, is_long).print(options.table_width);
+        const bool has_zeros = any([](const RowRecord& record) {
             return record.verdict == Verdict::passed && record.passed < record.cases;
-        }))
-        text += "a/b: of b cases, a compared a value other than zero\n\n";
-    text += exhaustive_lines(records) + error_lines(records) + missed_lines(records) +
-            caveats(records, absent);
+        });
+        if (has_zeros && !is_long)
+            text += "a/b: of b cases, a compared a value other than zero\n\n";
+        if (any(&RowRecord::is_thin) && !is_long) text += "(n): few cases\n\n";
+        if (!is_long) text += exhaustive_lines(records);
+        if (kernels.size() == 1 || options.is_verbose)
+            text += error_lines(records) + missed_lines(records);
+        const std::string remarks = caveats(records, absent);
+        text += is_long ? shortened(remarks) : remarks;
+    }
+    const std::string wrong = wrong_lines(records, is_long);
+    text += options.remarks + (wrong.empty() || options.is_quiet ? "" : "\n") + wrong;
     const Counts counts = count(records);
     text += fmt::format("{} cases{}, in {:.1f} s\n{} rows: ", counts.cases,
                         multiply_adds.empty() ? std::string()
@@ -205,10 +326,8 @@ std::string summarize_interrupted(const std::vector<RowRecord>& records, double 
     for (const RowRecord& record : records) {
         if (record.verdict == Verdict::passed) cases += record.cases;
         if (got_no_case(record)) ++without_case;
-        if (record.verdict == Verdict::errored || record.verdict == Verdict::vacuous)
-            text +=
-                fmt::format("{}: {}: {}\n", name_of(record.verdict), record.name(), record.message);
     }
+    text += wrong_lines(records, records.size() > kernels_told);
     const auto rows = [](std::int64_t count) {
         return print_grouped(count) + (count == 1 ? " row" : " rows");
     };

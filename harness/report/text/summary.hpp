@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how a whole run reads: a table for each device, how close errors came to their bounds,
-// caveats, and the counts.
+// Decides how a whole run reads: a table for each device, of one kernel what its passed rows leave
+// open, caveats, and at last what is wrong, by name, and the counts.
 #pragma once
 
 #include <array>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -27,11 +28,18 @@ std::vector<std::string> not_verified(const std::vector<RowRecord>& records);
 /// Whether every kernel is verified, and all rows that failed, were vacuous or errored are known.
 bool all_well(const std::vector<RowRecord>& records);
 
+struct SummaryOptions {
+    bool is_verbose = false;  ///< of many kernels, too, all
+    bool is_quiet = false;    ///< what is wrong, and the counts
+    std::size_t table_width = std::numeric_limits<std::size_t>::max();  ///< columns
+    std::string remarks{};                                              ///< of no one row
+};
+
 /// The end of `check`'s output. `properties`: columns, in this order; `absent`: why kernels were
 /// not run.
 std::string summarize(const std::vector<std::string>& properties,
                       const std::vector<RowRecord>& records, const std::vector<std::string>& absent,
-                      double seconds);
+                      double seconds, const SummaryOptions& options = {});
 
 /// The same of a run that a signal has ended, in one sentence behind the rows that are wrong.
 std::string summarize_interrupted(const std::vector<RowRecord>& records, double seconds,

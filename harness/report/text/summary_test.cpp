@@ -3,6 +3,9 @@
 #include "harness/report/text/summary.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
 
 #include "harness/testing/made_results.hpp"
 
@@ -17,6 +20,18 @@ const std::vector<std::string> properties{"matches_finite_differences", "stays_i
 std::string summary_of(const std::vector<RowResult>& results,
                        const std::vector<std::string>& absent = {}, double seconds = 1.0) {
     return summarize(properties, records_of(results, "gradverify"), absent, seconds);
+}
+/// A row of each of so many kernels; two in the middle have failed.
+std::vector<RowRecord> rows_of_many(std::size_t kernels) {
+    std::vector<RowRecord> records(
+        kernels, record_of(result_of("plain", "repeatable", Verdict::passed), "gradverify"));
+    const RowRecord failed =
+        record_of(failure_of("plain", "repeatable", Outcome::failed("differs")), "gradverify");
+    for (std::size_t i = 0; i < kernels; ++i) {
+        if (i == kernels / 2 || i == kernels / 2 + 1) records[i] = failed;
+        records[i].kernel = fmt::format("toy.forward/a_variant_with_a_long_name_{:04}", i);
+    }
+    return records;
 }
 bool are_well(const std::vector<RowResult>& results) {
     return all_well(records_of(results, "gradverify"));
@@ -132,7 +147,9 @@ TEST_CASE("an interrupted run is summed up in one sentence, behind what is wrong
     results.push_back(failure_of("plain", "stays_in_bounds", Outcome::failed("differs")));
     results.push_back(result_of("plain", "repeatable", Verdict::errored, "no memory"));
     CHECK(told(results) ==
-          "\nerrored: toy.forward/plain, repeatable on cpu: no memory\n"
+          "\nFAILED toy.forward/plain on cpu: stays_in_bounds\n"
+          "  gradverify repro 'v1:toy.forward/plain:stays_in_bounds:cpu:n=2,in=3:data=x[0]=1'\n"
+          "errored: toy.forward/plain, repeatable on cpu: no memory\n"
           "interrupted after 6 s: 40 cases of 2 rows passed, 1 row failed, 1 row errored, 1 row "
           "had no case yet; go on with --seed 7\n");
 }
@@ -151,20 +168,102 @@ toy.forward/plain  17/20
 
 a/b: of b cases, a compared a value other than zero
 
-largest error of a case as a share of its bound
-  toy.forward/plain on cpu           median 0.250  99 % 0.500  max 0.500
-  toy.forward/tree_reduction on cpu  median 0.125  99 % 0.125  max 0.125
-
-vacuous: toy.forward/tree_reduction, matches_finite_differences on cpu: only zeros
-errored: toy.forward/tree_reduction, stays_in_bounds on cpu: no memory
 skipped: toy.forward/tree_reduction, repeatable on cpu: time
 refused: 2 of 20 problems by toy.forward/plain, repeatable on cuda
 not run: toy.forward/tree_reduction on in=9: needs 1 <= in <= 4
 not verified: toy.forward/tree_reduction has no passed row
 not run, for another device: toy.grad_x/fast
+
+FAILED toy.forward/plain on cpu: stays_in_bounds
+  gradverify repro 'v1:toy.forward/plain:stays_in_bounds:cpu:n=2,in=3:data=x[0]=1'
+vacuous: toy.forward/tree_reduction, matches_finite_differences on cpu: only zeros
+errored: toy.forward/tree_reduction, stays_in_bounds on cpu: no memory
 100 cases, median 16 multiply-adds, in 2.2 s
 6 rows: 2 passed, 1 failed, 1 vacuous, 1 errored, 1 skipped
 )");
+}
+
+TEST_CASE("what passed rows leave open is told of one kernel, and of many with -v") {
+    std::vector<RowResult> results = mixed_results();
+    const auto told = [&](bool is_verbose) {
+        return contains(summarize(properties, records_of(results, "gradverify"), {}, 1.0,
+                                  {.is_verbose = is_verbose}),
+                        "  toy.forward/plain on cpu           median 0.250  99 % 0.500  max 0.500");
+    };
+    CHECK(told(true));
+    CHECK_FALSE(told(false));
+    results.resize(2);
+    CHECK(contains(summary_of(results),
+                   "  toy.forward/plain on cpu  median 0.250  99 % 0.500  max 0.500\n"));
+}
+
+TEST_CASE("a summary of many kernels is short, and ends with those that failed and how to replay") {
+    for (const std::size_t kernels : {40, 1000}) {
+        CAPTURE(kernels);
+        const std::vector<RowRecord> records = rows_of_many(kernels);
+        const std::string text = summarize(properties, records, {}, 1.0, {.table_width = 80});
+        const auto lines = split(text, '\n');
+        CHECK(lines.size() < 20);
+        for (const std::size_t i : {kernels / 2, kernels / 2 + 1}) {
+            const auto at =
+                std::ranges::find(lines, "FAILED " + records[i].kernel + " on cpu: repeatable");
+            REQUIRE(at < lines.end() - 1);
+            CHECK(lines.end() - at < 8);
+            CHECK(at[1].starts_with("  gradverify repro 'v1:toy.forward/plain:repeatable:cpu:"));
+        }
+        CHECK(contains(
+            text,
+            fmt::format("and {} kernels on cpu without a wrong row, which -v lists", kernels - 2)));
+        CHECK(split(summarize(properties, records, {}, 1.0, {.is_verbose = true}), '\n').size() >
+              kernels);
+    }
+    std::vector<RowRecord> records = rows_of_many(1000);
+    for (RowRecord& record : records) {
+        record.verdict = Verdict::failed;
+        record.failure = rows_of_many(2)[1].failure;
+    }
+    for (std::size_t i = 0; i < 500; ++i) {
+        records[i].verdict = Verdict::skipped;
+        records[i].message = "no partner";
+    }
+    const std::string text = summarize(properties, records, {}, 1.0, {.table_width = 80});
+    CHECK(split(text, '\n').size() <= 60);
+    CHECK(contains(text, "skipped: and 497 more, which -v prints\n"));
+    CHECK(contains(text, "and 488 more that are wrong, which -v lists\n"));
+}
+
+TEST_CASE("a quiet summary is what is wrong and the counts") {
+    CHECK(summarize(properties, records_of(mixed_results(), "gradverify"), {}, 1.0,
+                    {.is_quiet = true, .remarks = "stale: x\n"})
+              .starts_with("stale: x\nFAILED toy.forward/plain on cpu: stays_in_bounds\n"));
+}
+
+TEST_CASE("rows of few cases look thin") {
+    std::vector<RowResult> results(2, result_of("plain", "repeatable", Verdict::passed));
+    results[1].row.property = property_called("stays_in_bounds");
+    results[0].cases = results[0].passed = 9;
+    CHECK(contains(summary_of(results), "toy.forward/plain  20          (9)\n\n(n): few cases\n"));
+    results[1].thin_of = 100;
+    CHECK(contains(summary_of(results), "toy.forward/plain  (20)        (9)\n"));
+    results[0].exhaustive = ExhaustiveCover{.problems = 9, .compared = 9, .distance = 1};
+    CHECK(contains(summary_of(results), "toy.forward/plain  (20)        9\n"));
+}
+
+TEST_CASE("a table that is wider than a terminal is cut into several") {
+    CHECK(contains(summarize(properties, records_of(mixed_results(), "gradverify"), {}, 1.0,
+                             {.table_width = 60}),
+                   R"(
+cases on cpu                matches     stays in
+                            finite      bounds
+                            differences
+toy.forward/plain           20          FAILED
+toy.forward/tree_reduction  VACUOUS     ERRORED
+
+cases on cpu                repeatable
+toy.forward/plain           -
+toy.forward/tree_reduction  skipped
+
+)"));
 }
 
 TEST_CASE("integers that wrap back are told once for each kernel and device") {
