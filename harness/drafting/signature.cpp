@@ -101,14 +101,17 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
     return parts;
 }
 
-/// Whether the word stands in the text, as a word.
-bool has_word(std::string_view text, std::string_view word) {
-    for (std::size_t at = text.find(word); at != std::string_view::npos;
-         at = text.find(word, at + 1)) {
+/// Where the word next stands in the text, as a word.
+std::size_t find_word(std::string_view text, std::string_view word, std::size_t from = 0) {
+    std::size_t at = text.find(word, from);
+    for (; at != std::string_view::npos; at = text.find(word, at + 1)) {
         const bool ends = at + word.size() == text.size() || !is_word(text[at + word.size()]);
-        if (ends && (at == 0 || !is_word(text[at - 1]))) return true;
+        if (ends && (at == 0 || !is_word(text[at - 1]))) break;
     }
-    return false;
+    return at;
+}
+bool has_word(std::string_view text, std::string_view word) {
+    return find_word(text, word) != std::string_view::npos;
 }
 
 /// `const float *__restrict__` becomes `const float*`.
@@ -168,18 +171,6 @@ Results results_of(std::string_view head) {
     return has_word(head, "vector") || has_word(head, "array") ? Results::list : Results::tensor;
 }
 
-/// The text with a word in place of another.
-std::string with_word(std::string text, std::string_view word, std::string_view other) {
-    for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos;) {
-        const std::size_t end = at + word.size();
-        const bool is_whole =
-            (at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]));
-        if (is_whole) text.replace(at, word.size(), other);
-        at += is_whole ? other.size() : word.size();
-    }
-    return text;
-}
-
 /// Takes `template <...>` from the head of a function, and gives what stands in the brackets.
 std::string_view take_template(std::string_view& head) {
     const std::size_t open = head.find('<');
@@ -202,8 +193,9 @@ void read_template(std::string_view inside, Signature& signature) {
         const bool is_type = has_word(type, "typename") || has_word(type, "class");
         bool is_told = has_default;
         for (SignatureParameter& parameter : signature.parameters) {
-            if (!is_type || !has_word(parameter.type, name)) continue;
-            parameter.type = with_word(parameter.type, name, "float");
+            const std::size_t at = is_type ? find_word(parameter.type, name) : std::string::npos;
+            if (at == std::string::npos) continue;
+            parameter.type.replace(at, name.size(), "float");
             is_told = true;
         }
         if (is_type) signature.types_taken_for_float.push_back(name);
@@ -264,7 +256,9 @@ std::vector<Found> functions_of(std::string_view code) {
     for (std::size_t i = 0; i < code.size(); ++i) {
         if (code[i] == '{') {
             const std::string_view head = head_before(code, i);
-            const bool is_scope = has_word(head, "namespace") || has_word(head, "extern");
+            // Not the body of a function that is declared `extern "C"`.
+            const bool is_scope = (has_word(head, "namespace") || has_word(head, "extern")) &&
+                                  !trimmed(head).ends_with(')');
             open.push_back(is_scope ? std::optional(scope_of(head)) : std::nullopt);
         }
         if (code[i] == '}' && !open.empty()) open.pop_back();

@@ -211,5 +211,14 @@ holds 'nor is the way to the headers that each begins with' \
     test "$(grep -c 'gradverify_prefix' err)" -le 1
 holds 'the tool that ran it says nothing' test "$(grep -cE 'ninja|FAILED|make' err)" -eq 0
 
+# The launchers of a folder, and a word that is yet to be filled in, which is told before the build.
+expect 0 out '^  relu.grad_input \(dy, x -> dx\): gradverify new relu.cu --launcher theirs::relu_backward --operator relu$' \
+    new .
+expect 2 err '^gradverify: other.cu:[0-9]+: FILL_IN_[a-z_]+ is yet to be filled in' \
+    check relu.cu other.cu --device cpu
+holds 'nothing is built before' test "$(wc -l <err)" -eq 1
+expect 0 out 'relu_backward as a kernel of relu.grad_input' \
+    new relu.cu --launcher relu_backward --output evident.cu
+
 printf '%d checks, %d failures\n' "$checks" "$failures"
 exit $((failures > 0))

@@ -268,6 +268,8 @@ TEST_CASE("the launchers of a file are its functions of the host that launch") {
                    "void declared(float* x) { cudaLaunchKernel(k, 1, 1, x, 0, 0); }\n"
                    "int main(int n, char** v) { k<<<1, 1>>>(0); }\n") ==
           std::vector<std::string>{"3:inner", "5:a::outer", "9:declared"});
+    CHECK(names_in("extern \"C\" void a(float* x) { Tensor y(x); }\nvoid c(float* x) {}") ==
+          std::vector<std::string>{"1:a", "2:c"});
     CHECK(
         names_in(
             "#define LAUNCH(f) f<<<1, 1>>>\nvoid f(float* x) { LAUNCH(k)(x); }\nvoid g(int n);") ==
