@@ -238,7 +238,10 @@ bool Crew::take(Worker& worker, const std::string& line) {
     }
     const bool is_first = worker.history.empty();
     const bool is_suspect = task.ticket >= 0 && outcome->verdict == Verdict::failed;
-    if (is_suspect && !options_.shows_prints) worker.process.tell_prints();
+    if (is_suspect && !options_.shows_prints) {
+        worker.process.read_prints();
+        worker.process.tell_prints();
+    }
     WorkerHistory before = is_suspect ? worker.history : WorkerHistory();
     if (!task.work.is_probe()) {
         unreachable_ = 0;
