@@ -19,6 +19,7 @@
 #include "harness/base/version.hpp"
 #include "harness/cases/recorded.hpp"
 #include "harness/cli/check_output.hpp"
+#include "harness/cli/last_failed.hpp"
 #include "harness/cli/verbs.hpp"
 #include "harness/devices/apart/apart_device.hpp"
 #include "harness/report/text/summary.hpp"
@@ -245,6 +246,7 @@ int check(const Suite& suite, CheckArguments arguments) {
     const int jobs = arguments.jobs > 0 ? arguments.jobs : cores;
     const auto sanitizer = sanitizer_run(arguments.compute_sanitizer, arguments.device);
     WorkerPoolOptions with = worker_options(jobs, sanitizer.get());
+    with.shows_prints = arguments.shows_prints;
     WorkerPoolOptions one = with;
     one.jobs = 1;
     const auto devices = [&] {
@@ -256,8 +258,9 @@ int check(const Suite& suite, CheckArguments arguments) {
         with.owned_device = "cuda";
     auto workers = std::make_unique<WorkerPool>(std::move(with));
     WorkerPool& pool = *workers;
-    const auto rows =
+    auto rows =
         select_rows(suite, Registry::instance(), arguments.filters, arguments.property, devices);
+    if (arguments.is_last_failed) rows = last_failed(std::move(rows));
     const auto absent = absent_kernels(arguments, devices);
     if (rows.empty() && absent.empty()) no_rows(suite, arguments.property, arguments.filters);
     if (!rows.empty())
@@ -286,6 +289,7 @@ int check(const Suite& suite, CheckArguments arguments) {
     if (interrupt_signal() == 0) remarks = baseline.gone(records);
     if (const std::string late = sanitizer ? sanitizer->late_finding() : ""; !late.empty())
         remarks.push_back("compute-sanitizer says, of no one case: " + late);
+    keep_failed(records);
     output.end(names_of(suite.properties()), records, remarks, seconds);
     // Kernels for another device are no mistake, but a run without a row verified nothing.
     return !rows.empty() && all_well(records) && remarks.empty() ? exit_ok : exit_failed;

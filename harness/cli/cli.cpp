@@ -313,6 +313,10 @@ struct CommandLine {
             ->allow_extra_args(false);
         auto* quiet = check->add_flag("-q,--quiet", a.is_quiet,
                                       "print what failed and the counts alone, at the end");
+        check->add_flag("--last-failed", a.is_last_failed,
+                        "rows that failed when they last ran in this folder");
+        check->add_flag("-s,--show-prints", a.shows_prints,
+                        "show what kernels print; without it what a failing case has printed");
         check->add_flag("-v,--verbose", a.is_verbose, verbose_help)->excludes(quiet);
         check
             ->add_option("--max-failures", a.max_failures,

@@ -171,7 +171,7 @@ completes() { # WANTED WORD...
     [[ "${COMPREPLY[*]}" == "$1" ]] || { echo "${*:2} gives ${COMPREPLY[*]}" >&2 && exit 1; }
 }
 completes "report repro" rep
-completes --shard check --sh
+completes "--shard --show-prints" check --sh
 completes "fc.grad_bias/block_reduction fc.grad_bias/naive" check fc.grad_bias/
 completes "relu.*" bench "relu.*"
 completes swiglu.backward new --operator swiglu.b

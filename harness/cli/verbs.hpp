@@ -32,7 +32,7 @@ struct RunArguments {
 };
 
 struct CheckArguments : RunArguments {
-    bool is_quiet = false, is_verbose = false;
+    bool is_quiet = false, is_verbose = false, shows_prints = false, is_last_failed = false;
     std::int64_t max_failures = 0;  ///< 0: any number
     std::optional<std::int64_t> cases;
     std::int64_t at_least = 0;

@@ -130,18 +130,6 @@ std::string project_of(const UserFiles& given) {
     return text;
 }
 
-fs::path cache_folder() {
-    const auto set = [](const char* name) {
-        const char* value = std::getenv(name);
-        return fs::path(value && *value ? value : "");
-    };
-    // A relative one is to be ignored, as the XDG Base Directory Specification has it.
-    if (const fs::path cache = set("XDG_CACHE_HOME"); cache.is_absolute())
-        return cache / "gradverify";
-    if (const fs::path home = set("HOME"); !home.empty()) return home / ".cache" / "gradverify";
-    throw EnvironmentError("files are built in a folder that is kept: set HOME or XDG_CACHE_HOME");
-}
-
 /// Held by this process, or by one that it becomes, until it ends.
 class Lock {
   public:
@@ -297,6 +285,18 @@ class BuildOutput {
 };
 
 }  // namespace
+
+fs::path cache_folder() {
+    const auto set = [](const char* name) {
+        const char* value = std::getenv(name);
+        return fs::path(value && *value ? value : "");
+    };
+    // A relative one is to be ignored, as the XDG Base Directory Specification has it.
+    if (const fs::path cache = set("XDG_CACHE_HOME"); cache.is_absolute())
+        return cache / "gradverify";
+    if (const fs::path home = set("HOME"); !home.empty()) return home / ".cache" / "gradverify";
+    throw EnvironmentError("there is no folder for what is kept: set HOME or XDG_CACHE_HOME");
+}
 
 void keep_launchers_apart(UserFiles& files) {
     if (!files.apart.empty() || std::ranges::none_of(files.files, registers)) return;

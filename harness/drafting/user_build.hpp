@@ -3,11 +3,15 @@
 // package, in a folder of the user's cache that is kept, so that only what has changed is built.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "harness/drafting/user_files.hpp"
 
 namespace gradverify {
+
+/// `$XDG_CACHE_HOME/gradverify` or `~/.cache/gradverify`. **Errors** EnvironmentError without both.
+std::filesystem::path cache_folder();
 
 /// Has the files kept apart, where none is yet, that hold kernels and register nothing, if others
 /// declare them and include none of them.

@@ -131,6 +131,10 @@ replay=$(sed -n 's/^  replay  *//p' out | head -n 1)
 holds 'the replayed case fails' bash -c "$replay >out; test \$? -eq 1"
 sed -i 's/inp\[i\] >= 1/inp[i] > 0/' scale.cuh
 holds 'the mended file passes it' bash -c "$replay >out"
+expect 0 out '^[1-5] rows: [1-5] passed, 0 failed' check relu.cu relu_glue.cu "${built_with[@]}" \
+    --device cpu --cases 50 --last-failed
+expect 2 err 'no row that is selected failed last time' check relu.cu relu_glue.cu \
+    "${built_with[@]}" --device cpu --property repeatable --last-failed
 
 # An operator of the user's own, in a C++ file.
 cp "$operator" .

@@ -114,7 +114,7 @@ int counted = 0;
 
 /// Whether a word fails at the case of this index.
 bool fails(std::string_view word, std::int64_t index) {
-    return word == "fail" || (word == "fail_from_3" && index >= 3) ||
+    return word == "fail" || word == "speak_and_fail" || (word == "fail_from_3" && index >= 3) ||
            (word == "err_at_2_fail_at_4" && index >= 4) || (word == "fail_at_1" && index == 1) ||
            (word == "fail_at_40" && index == 40);
 }
@@ -138,6 +138,7 @@ std::optional<Outcome> leave(const std::string& word) {
     if (word == "hang_if_tainted" && is_tainted) return hang();
     if (word == "die_if_tainted" && is_tainted) die_of(SIGABRT);
     if (word == "die_in_company" && cases_before > 0) die_of(SIGABRT);
+    if (word == "speak_and_fail") std::fprintf(stderr, "\x1b[31mwrong\n");
     if (word == "speak_and_abort") {
         std::fprintf(stderr, "free(): invalid\n  pointer\n");
         die_of(SIGABRT);

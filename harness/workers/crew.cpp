@@ -55,9 +55,9 @@ struct Crew::Worker {
     bool is_client() const { return client != no_client; }
     std::size_t load() const { return waiting.size() + running.size(); }
     /// The first task runs from now on. Prints of shrinking's trials are not shown.
-    void begin_first() {
-        process.begin_case(running.empty() || running.front().ticket >= 0 ||
-                           running.front().patience == Patience::full);
+    void begin_first(bool shows_prints) {
+        process.begin_case(shows_prints && (running.empty() || running.front().ticket >= 0 ||
+                                            running.front().patience == Patience::full));
     }
 };
 
@@ -194,7 +194,7 @@ void Crew::send(Worker& worker) {
            !worker.waiting.empty() && worker.running.size() < depth) {
         worker.running.push_back(std::move(worker.waiting.front()));
         worker.waiting.pop_front();
-        if (worker.running.size() == 1) worker.begin_first();
+        if (worker.running.size() == 1) worker.begin_first(options_.shows_prints);
         worker.process.send(encode(worker.running.back().work.request));
     }
 }
@@ -238,6 +238,10 @@ bool Crew::take(Worker& worker, const std::string& line) {
     }
     const bool is_first = worker.history.empty();
     const bool is_suspect = task.ticket >= 0 && outcome->verdict == Verdict::failed;
+    if (is_suspect && !options_.shows_prints) {
+        worker.process.read_prints();
+        worker.process.tell_prints();
+    }
     WorkerHistory before = is_suspect ? worker.history : WorkerHistory();
     if (!task.work.is_probe()) {
         unreachable_ = 0;
@@ -253,7 +257,7 @@ bool Crew::take(Worker& worker, const std::string& line) {
 /// The first of the running tasks is done with.
 void Crew::begin_next(Worker& worker) {
     worker.running.pop_front();
-    worker.begin_first();
+    worker.begin_first(options_.shows_prints);
     worker.process.forget_prints();
     send(worker);
 }
@@ -357,7 +361,8 @@ void Crew::watch(Worker& worker) {
     if (worker.greeted) {
         if (worker.running.empty()) return;
         // While the owner makes its call, the owner is watched.
-        if (worker.is_client() && owner_->has_asked(worker.client)) return worker.begin_first();
+        if (worker.is_client() && owner_->has_asked(worker.client))
+            return worker.begin_first(options_.shows_prints);
         allowed = allowance(worker);
     }
     allowed.memory_bytes = options_.memory_bytes;

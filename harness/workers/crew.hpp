@@ -42,6 +42,7 @@ struct WorkerPoolOptions {
     /// since these mostly wait for it; some more use the device themselves. Empty where all do, as
     /// one job alone does.
     std::string owned_device{};
+    bool shows_prints = true;  ///< of every case; else only, and escaped, of those that fail
 };
 
 class Crew {

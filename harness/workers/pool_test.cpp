@@ -4,6 +4,7 @@
 #include "harness/workers/pool.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +19,9 @@
 #include "harness/base/errors.hpp"
 #include "harness/base/interrupt.hpp"
 #include "harness/base/process_usage.hpp"
+#include "harness/base/text.hpp"
 #include "harness/testing/fake_pool.hpp"
+#include "harness/testing/made_results.hpp"
 
 namespace {
 
@@ -224,6 +227,25 @@ TEST_CASE("a case that ends its worker, or speaks for it, fails, and no other") 
                             "pointer");
     check_only_middle_fails("tell_file_and_abort",
                             "the kernel's process called abort(); its last words: k.cu:7: lost");
+}
+
+TEST_CASE(
+    "where prints are not shown, that of a failing case is, with control characters escaped") {
+    TemporaryFile passed_on;
+    const int real = dup(STDERR_FILENO);
+    const int file = open(passed_on.path.c_str(), O_WRONLY);
+    dup2(file, STDERR_FILENO);
+    WorkerPoolOptions quiet = options();
+    quiet.shows_prints = false;
+    // In workers of their own: of one worker the next case may have begun.
+    for (const char* word : {"garbage_on_stdout", "speak_and_fail"}) {
+        WorkerPool pool(quiet);
+        outcomes_of(pool, {word});
+    }
+    dup2(real, STDERR_FILENO);
+    close(real);
+    close(file);
+    CHECK(joined(passed_on.lines(), "|") == "\\x1b[31mwrong");
 }
 
 TEST_CASE("what a process prints is passed on, but for the trials of a shrink") {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -157,6 +158,16 @@ void WorkerProcess::read_prints() {
             prints_.erase(0, prints_.size() - 2 * last_words_bytes);
         if (text.size() < buffer.size()) return;
     }
+}
+
+void WorkerProcess::tell_prints() const {
+    std::string text;
+    for (const char c : prints_)
+        text += std::iscntrl(static_cast<unsigned char>(c)) != 0 && c != '\n' && c != '\t'
+                    ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c))
+                    : std::string(1, c);
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    pass_on(text);
 }
 
 std::optional<std::string> WorkerProcess::why_kill(const WorkerAllowance& allowed,

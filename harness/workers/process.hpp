@@ -74,6 +74,8 @@ class WorkerProcess {
     /// Reads what it prints, and passes it on to stderr if the case in hand is shown.
     void read_prints();
     void forget_prints() { prints_.clear(); }
+    /// Passes on the end of what the case in hand has printed, with control characters escaped.
+    void tell_prints() const;
 
     /// -1 when there is none.
     int request_fd() const { return worker_.requests.get(); }
