@@ -48,29 +48,9 @@ GRADVERIFY_KERNEL(Call, "candidate", launch);
 TEXT
 
 # What forgeries may use, by name.
-cat >tools.hpp <<'TEXT'
-#include <dirent.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/ptrace.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <sys/uio.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <algorithm>
-#include <cfenv>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <string>
+printf '#include <%s>\n' dirent.h fcntl.h poll.h pthread.h signal.h sys/{mman,prctl,ptrace,resource}.h \
+    sys/{socket,stat,syscall,time,uio,wait}.h unistd.h algorithm cfenv cstdio cstdlib cstring string >tools.hpp
+cat >>tools.hpp <<'TEXT'
 #define PASSED "outcome {\"verdict\":\"passed\",\"work\":[1,0.1,0.1,0.1,0.1]}\n"
 #define JUDGED "{\"kind\":\"judgement\",\"verdict\":\"passed\",\"failures\":[]}\n"
 [[maybe_unused]] static bool opens(const std::string& file, int how) {
@@ -312,20 +292,6 @@ static bool forged() {
 }
 TEXT
 
-sed -i '/relu_backward(const/b; /"candidate"/d' forgeries_glue.cu
-timeout 120 "$exe" judge --device cpu --jobs 2 --seed 1 --time 60s --property '[mw]*' forgeries_glue.cu \
-    forgeries.cu >out 2>err </dev/null
-holds 'the forgeries have failed' test $? -eq 1
-# Each is told as wrong, or as one that did not end, by its number; one that has a passed row is not.
-told=$(python3 -B -c 'import json
-it = json.load(open("out"))
-hangs = [row for row in it["rows"] if row.get("message") == "a case did not end in time"]
-passed = {row["kernel"] for row in it["rows"] if row["verdict"] == "passed"}
-print(*{row["kernel"].split("_")[-1] for row in it["failures"] + hangs if row["kernel"] not in passed})')
-for number in "${!forgeries[@]}"; do
-    holds "${forgeries[number]} is told" test "$(grep -cw "$number" <<<"$told")" -eq 1
-done
-
 # A kernel that it registers itself is none of those that are judged: it is named as kept apart.
 case_name='a registration of its own'
 cat >candidate.cu <<'TEXT'
@@ -343,7 +309,7 @@ holds "$case_name: no row is of it" test "$(grep -c 'input/another' out)" -eq 0
 
 # Right ones pass, on the same cases as without.
 cases_of() { grep '^{"kind":"verdict"' "$1" | grep -o '"kernel":[^}]*"passed":[0-9]*' | sort; }
-cat >staged.cu <<'TEXT'
+cat >right.cu <<'TEXT'
 __global__ void relu_kernel(const float* dy, const float* x, float* dx, long n) {
     __shared__ float staged[64];
     const long i = blockIdx.x * 64L + threadIdx.x;
@@ -354,8 +320,6 @@ __global__ void relu_kernel(const float* dy, const float* x, float* dx, long n) 
 void relu_backward(const float* dy, const float* x, float* dx, long n, cudaStream_t stream) {
     relu_kernel<<<(n + 63) / 64, 64, 0, stream>>>(dy, x, dx, n);
 }
-TEXT
-cat >atomics.cu <<'TEXT'
 __global__ void sum_rows(const float* dy, float* db, long rows, long k) {
     const long i = blockIdx.x * static_cast<long>(blockDim.x) + threadIdx.x;
     if (i < rows * k) atomicAdd(&db[i % k], dy[i]);
@@ -365,23 +329,6 @@ void bias_backward(const float* dy, float* db, long rows, long k, int block, cud
     cudaMemsetAsync(db, 0, k * sizeof(float), stream);
     sum_rows<<<(rows * k + block - 1) / block, block, 0, stream>>>(dy, db, rows, k);
 }
-TEXT
-cat >atomics_glue.cu <<'TEXT'
-#include "harness/kernel.hpp"
-#include "harness/pass.hpp"
-void bias_backward(const float* dy, float* db, long rows, long k, int block, cudaStream_t stream);
-extern int threads;
-using Call = gradverify::Pass<"fc", "grad_bias">;
-static void launch(const Call& call) {
-    const auto dy = call.tensor("dy");
-    bias_backward(dy.as<const float>(), call.tensor("db").as<float>(), dy.size(0), dy.size(1), threads,
-                  call.launch.stream);
-}
-GRADVERIFY_KERNEL(Call, "atomics", launch).not_deterministic();
-TEXT
-sed 's/^    relu_backward/    if (call.tensor("dx").elements() % 4 == 3)\n        throw gradverify::NotSupported("odd");\n&/
-     s/"candidate", launch);$/"refusing", launch).may_refuse();/' glue.cu >refusing_glue.cu
-cat >leaky.cu <<'TEXT'
 __global__ void leaky(const float* dy, const float* x, float* dx, float slope, int numel) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < numel) dx[i] = x[i] > 0 ? dy[i] : slope * dy[i];
@@ -391,9 +338,31 @@ void leaky_backward(const float* dy, const float* x, float* dx, float slope, int
     leaky<<<(numel + 31) / 32, 32, 0, stream>>>(dy, x, dx, slope, numel);
 }
 TEXT
-cp "$operator" .
-"$exe" new leaky.cu --launcher leaky_backward leaky_relu.cpp --operator leaky_relu >out 2>&1
-sed -i 's/^#include .*leaky\.cu.*/void leaky_backward(const float*, const float*, float*, float, int, cudaStream_t);/' leaky_glue.cu
+cat >right_glue.cu <<'TEXT'
+#include "glue.cu"
+static void refuse(const Call& call) {
+    if (call.tensor("dx").elements() % 4 == 3) throw gradverify::NotSupported("odd");
+    launch(call);
+}
+GRADVERIFY_KERNEL(Call, "refusing", refuse).may_refuse();
+void bias_backward(const float* dy, float* db, long rows, long k, int block, cudaStream_t stream);
+extern int threads;
+using Bias = gradverify::Pass<"fc", "grad_bias">;
+static void sum(const Bias& call) {
+    const auto dy = call.tensor("dy");
+    bias_backward(dy.as<const float>(), call.tensor("db").as<float>(), dy.size(0), dy.size(1), threads,
+                  call.launch.stream);
+}
+GRADVERIFY_KERNEL(Bias, "atomics", sum).not_deterministic();
+void leaky_backward(const float*, const float*, float*, float, int, cudaStream_t);
+using Leaky = gradverify::Pass<"leaky_relu", "grad_x">;
+static void leak(const Leaky& call) {
+    const auto dx = call.tensor("dx");
+    leaky_backward(call.tensor("dy").as<const float>(), call.tensor("x").as<const float>(),
+                   dx.as<float>(), call.attribute("slope"), dx.elements(), call.launch.stream);
+}
+GRADVERIFY_KERNEL(Leaky, "leaky", leak);
+TEXT
 cat >extension.cu <<'TEXT'
 #include <torch/extension.h>
 __global__ void relu(const float* dy, const float* x, float* dx, int n) {
@@ -419,51 +388,38 @@ static void launch(const Call& call) {
 }
 GRADVERIFY_KERNEL(Call, "extension", launch);
 TEXT
-glues=(glue.cu refusing_glue.cu atomics_glue.cu leaky_glue.cu leaky_relu.cpp extension_glue.cu)
 case_name='right kernels'
-right=(--device cpu --jobs 2 --seed 3 --cases 60)
-"$exe" check staged.cu atomics.cu leaky.cu extension.cu "${glues[@]}" "${right[@]}" \
-    --json together.json >out 2>&1 || holds "$case_name pass in the same process" false
-"$exe" check --apart staged.cu --apart atomics.cu --apart leaky.cu --apart extension.cu "${glues[@]}" \
-    "${right[@]}" --json apart.json >out 2>&1 || holds "$case_name pass apart" false
+right=(right_glue.cu "$operator" --device cpu --jobs 2 --seed 3 --cases 60)
+"$exe" check right.cu "${right[@]}" --json together.json >out 2>&1 ||
+    holds "$case_name pass in the same process" false
+"$exe" check --apart right.cu --apart extension.cu extension_glue.cu "${right[@]}" --json apart.json \
+    >out 2>&1 || holds "$case_name pass apart" false
 for kernel in candidate refusing atomics leaky extension; do
     holds "the right kernel $kernel has rows" grep -q "$kernel.*\"verdict\":\"passed\"" apart.json
 done
-holds "$case_name have the same cases" test "$(cases_of together.json)" = "$(cases_of apart.json)"
+holds "$case_name have the same cases" test "$(cases_of together.json)" = \
+    "$(cases_of apart.json | grep -v /extension)"
 
 # What is said of one that crashes, and the line that replays it.
-cat >crashing.cu <<'TEXT'
-__global__ void relu_kernel(const float* dy, const float* x, float* dx, long n) {
-    const long i = blockIdx.x * 64L + threadIdx.x;
-    if (i < n) dx[i] = x[i] > 0 ? dy[i] : 0;
-}
-void relu_backward(const float* dy, const float* x, float* dx, long n, cudaStream_t) {
-    if (n >= 3) *reinterpret_cast<volatile int*>(8) = 1;
-    relu_kernel<<<(n + 63) / 64, 64>>>(dy, x, dx, n);
-}
-TEXT
+sed 's/^    relu_kernel<<</    if (n >= 3) *reinterpret_cast<volatile int*>(8) = 1;\n&/' right.cu >candidate.cu
 case_name='a crash'
-for apart in '' --apart; do
-    "$exe" check $apart crashing.cu glue.cu --device cpu --jobs 1 --seed 2 --cases 60 2>err >out
-    grep -E '^  (also|problem|in general)' out >"said$apart"  # not the line: nobody's user may not find it
+for files in trusting.cu 'glue.cu --apart candidate.cu'; do
+    # shellcheck disable=SC2086  # several words
+    "$exe" check $files --device cpu --jobs 1 --seed 2 --cases 60 2>err >out
+    grep -E '^  (also|problem|in general)' out >"said by ${files%% *}"  # not the line that replays it
 done
-holds "$case_name is told alike, apart or not" cmp said said--apart
+holds "$case_name is told alike, apart or not" cmp 'said by trusting.cu' 'said by glue.cu'
 holds "$case_name is told with its cause" grep -q 'killed by SIGSEGV' out
 replay=$(sed -n 's/^  replay  *//p' out | head -n 1)
-bash -c "$replay" >out 2>&1
+bash -c "$replay --device cpu" >out 2>&1
 holds "$case_name is replayed: $replay" test $? -eq 1 -a "$(grep -c -e '--apart' <<<"$replay")" -eq 1
 case_name='launches are counted'
-judged 0 '"calls_apart":[1-9][0-9]*,"calls_without_a_launch":0' staged.cu glue.cu
+cp right.cu candidate.cu
+judged 0 '"calls_apart":[1-9][0-9]*,"calls_without_a_launch":0' glue.cu candidate.cu \
+    --property matches_reference
 case_name='work on the host is told'
-cat >host.cu <<'TEXT'
-__global__ void copy(const float* from, float* to, long n) {
-    for (long i = threadIdx.x; i < n; i += blockDim.x) to[i] = from[i];
-}
-void relu_backward(const float* dy, const float* x, float* dx, long n, cudaStream_t) {
-    for (long i = 0; i < n; ++i) dx[i] = x[i] > 0 ? dy[i] : 0;
-}
-TEXT
-judged 0 '"calls_without_a_launch":[1-9]' host.cu glue.cu --property matches_reference
+sed 's/^    relu_kernel<<<.*/    for (long i = 0; i < n; ++i) dx[i] = x[i] > 0 ? dy[i] : 0;/' right.cu >candidate.cu
+judged 0 '"calls_without_a_launch":[1-9]' glue.cu candidate.cu --property matches_reference
 
 # What is wrong with the words.
 refused() { # PATTERN ARGUMENTS...
@@ -473,13 +429,26 @@ refused() { # PATTERN ARGUMENTS...
 refused 'candidate.cu is kept apart, and another file includes it' \
     check --device cpu --apart candidate.cu trusting.cu
 refused 'are about files to build, and none is named' check --apart nothing
-cat >reading.cu <<'TEXT'
-bool takes(long) { return true; }
-void relu_backward(const float*, const float*, float*, long, cudaStream_t) {}
-TEXT
-sed 's/^using/bool takes(long);\n&/; s/launch);$/launch).blocks_of({takes(3) ? 32 : 64});/' glue.cu >calling.cu
+echo 'bool takes(long) { return true; }' >>candidate.cu
+sed 's/^using/bool takes(long);\n&/; s/launch);$/launch).blocks_of({takes(3) ? 32 : 64});/' -i glue.cu
 refused 'a declaration calls .*takes.*, which lies in a file that is kept apart' \
-    check --device cpu --cases 5 --apart reading.cu calling.cu
+    check --device cpu --cases 5 glue.cu --apart candidate.cu
+
+# Built in the same folder as the others, of files of the same names.
+sed -i '/relu_backward(const/b; /"candidate"/d' forgeries_glue.cu
+cp forgeries_glue.cu glue.cu && cp forgeries.cu candidate.cu
+timeout 120 "$exe" judge --device cpu --jobs 2 --seed 1 --time 60s --property '[mw]*' glue.cu \
+    candidate.cu >out 2>err </dev/null
+holds 'the forgeries have failed' test $? -eq 1
+# Each is told as wrong, or as one that did not end, by its number; one that has a passed row is not.
+told=$(python3 -B -c 'import json
+it = json.load(open("out"))
+hangs = [row for row in it["rows"] if row.get("message") == "a case did not end in time"]
+passed = {row["kernel"] for row in it["rows"] if row["verdict"] == "passed"}
+print(*{row["kernel"].split("_")[-1] for row in it["failures"] + hangs if row["kernel"] not in passed})')
+for number in "${!forgeries[@]}"; do
+    holds "${forgeries[number]} is told" test "$(grep -cw "$number" <<<"$told")" -eq 1
+done
 
 printf '%d checks, %d failures\n' "$checks" "$failures"
 exit $((failures > 0))
