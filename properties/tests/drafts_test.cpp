@@ -148,6 +148,10 @@ TEST_CASE("names of tensors have prefixes and suffixes of many styles") {
           "const float* gradOutput, const float* input, float* gradInput, size_t n"})
         check_drafts("relu", "void relu_bwd(" + std::string(names) + ");",
                      {"\"grad_input\">", "relu_bwd" + relu});
+    // Nothing but the prefix that all share tells `x` from `dx`.
+    check_drafts(
+        "relu", "void relu_bwd(float* d_dy, float* d_x, float* d_dx, int n);",
+        {"relu_bwd(call.dy.as<float>(), call.x.as<float>(), call.dx.as<float>(), call.n)"});
     // Gradients alone, which the prefix would hide.
     check_drafts(
         "fc",
