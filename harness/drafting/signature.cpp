@@ -363,7 +363,7 @@ std::optional<Placeholder> placeholder_in(std::string_view text) {
     while (end < blanked.size() && is_word(blanked[end])) ++end;
     return Placeholder{
         blanked.substr(at, end - at),
-        1 + static_cast<int>(std::count(blanked.begin(), blanked.begin() + at, '\n'))};
+        1 + static_cast<int>(std::ranges::count(std::string_view(blanked).substr(0, at), '\n'))};
 }
 
 }  // namespace gradverify
