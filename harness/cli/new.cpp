@@ -61,7 +61,7 @@ Signature launcher_in(const std::string& file, const std::string& name) {
 
 /// The command that drafts a launcher of this file.
 std::string command_of(const std::string& file, const Signature& launcher,
-                       const Candidate& candidate) {
+                       const LikelyOperator& candidate) {
     const char* const operators = std::getenv(files_variable);
     const UserFiles own{
         .files = {file}, .apart = {}, .includes = {}, .definitions = {}, .libraries = {}};
@@ -75,10 +75,10 @@ std::string command_of(const std::string& file, const Signature& launcher,
 const Operator& operator_of(const NewArguments& arguments, const Signature& launcher) {
     const std::vector<const Operator*> operators = operators_named(arguments.operator_name);
     if (operators.size() == 1) return *operators.front();
-    const std::vector<Candidate> candidates = candidates_for(launcher, operators);
+    const std::vector<LikelyOperator> candidates = candidates_for(launcher, operators);
     if (const Operator* const op = evident_operator(candidates)) return *op;
     std::vector<std::string> near;
-    for (const Candidate& candidate : candidates)
+    for (const LikelyOperator& candidate : candidates)
         if (near.size() < 3) near.push_back(candidate.op->name);
     throw UsageError(
         fmt::format("which operator {} computes can't be told: name it by --operator{}",
@@ -111,13 +111,13 @@ int list_launchers(const NewArguments& arguments) {
         // A draft registers a launcher; it has none.
         if (text.find("GRADVERIFY_KERNEL") != std::string::npos) continue;
         for (const Signature& launcher : launchers_of(text)) {
-            std::vector<Candidate> candidates = candidates_for(launcher, operators);
+            std::vector<LikelyOperator> candidates = candidates_for(launcher, operators);
             if (evident_operator(candidates)) candidates.resize(1);
             if (candidates.size() > 3) candidates.resize(3);
             ++count;
             fmt::print("{}:{}: {}({})\n", file, launcher.line, launcher.scope + launcher.name,
                        joined(names_of(launcher.parameters)));
-            for (const Candidate& candidate : candidates)
+            for (const LikelyOperator& candidate : candidates)
                 fmt::print("  {}.{}{}: {}\n", candidate.op->name,
                            print_pass(*candidate.matches.front().pass),
                            candidate.matches.front().is_whole() ? "" : ", in part",

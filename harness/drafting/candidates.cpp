@@ -59,22 +59,23 @@ std::size_t letters_named(const std::string& name, const std::string& op) {
 
 }  // namespace
 
-std::vector<Candidate> candidates_for(const Signature& launcher,
-                                      const std::vector<const Operator*>& operators) {
-    std::vector<Candidate> candidates;
+std::vector<LikelyOperator> candidates_for(const Signature& launcher,
+                                           const std::vector<const Operator*>& operators) {
+    std::vector<LikelyOperator> candidates;
     for (const Operator* const op : operators) {
-        Candidate candidate{op, matches_of(*op, launcher), letters_named(launcher.name, op->name)};
+        LikelyOperator candidate{op, matches_of(*op, launcher),
+                                 letters_named(launcher.name, op->name)};
         if (candidate.named > 0 || candidate.matches.front().is_whole())
             candidates.push_back(std::move(candidate));
     }
-    std::ranges::stable_sort(candidates, std::greater(), [](const Candidate& candidate) {
+    std::ranges::stable_sort(candidates, std::greater(), [](const LikelyOperator& candidate) {
         return std::tuple(candidate.named, candidate.matches.front().is_whole(),
                           candidate.matches.front().score());
     });
     return candidates;
 }
 
-const Operator* evident_operator(const std::vector<Candidate>& candidates) {
+const Operator* evident_operator(const std::vector<LikelyOperator>& candidates) {
     if (candidates.empty()) return nullptr;
     const bool is_only = candidates.size() == 1 || candidates[0].named > candidates[1].named;
     return is_only ? candidates[0].op : nullptr;

@@ -49,16 +49,16 @@ bool tells_pass(const std::vector<GlueMatch>& matches);
 GlueMatch match_launcher(const Operator& op, const Signature& launcher, const std::string& pass);
 
 /// An operator that a launcher may belong to.
-struct Candidate {
+struct LikelyOperator {
     const Operator* op = nullptr;
     std::vector<GlueMatch> matches;
     std::size_t named = 0;  ///< letters of the launcher's name that are the operator's; or 0
 };
 /// The likely ones among the operators, the best first.
-std::vector<Candidate> candidates_for(const Signature& launcher,
-                                      const std::vector<const Operator*>& operators);
+std::vector<LikelyOperator> candidates_for(const Signature& launcher,
+                                           const std::vector<const Operator*>& operators);
 /// The only one that is likely, or null.
-const Operator* evident_operator(const std::vector<Candidate>& candidates);
+const Operator* evident_operator(const std::vector<LikelyOperator>& candidates);
 
 /// What a pass struct calls a tensor or parameter: its name, or `grad_o` of the keyword `do`.
 std::string member_of(const std::string& name);
