@@ -2,6 +2,7 @@
 #include "harness/workers/worker.hpp"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -139,6 +140,10 @@ int worker_main(const CaseServer& server) {
         if (!apart_program().empty()) hide_this_process();
     };
     hide();  // workers that are forked from here as well
+    // What a case frees the next one needs: given back, each of its pages would be a fault.
+    constexpr int kept_bytes = 16 << 20;
+    mallopt(M_TRIM_THRESHOLD, kept_bytes);
+    mallopt(M_MMAP_THRESHOLD, kept_bytes);
     serve_forks();
     serves = true;
     // No worker outlives its driver. If it has died before this line, the greeting below fails.
