@@ -250,7 +250,8 @@ TEST_CASE("numbers are huge where every result keeps 16 binary digits to its typ
                                           {short_in, 65504.0},
                                           {short_out, 65504.0}}) {
         const double limit = largest * 0x1p-16;
-        const auto huge = draws(constant(0.0), kernel), tiny = draws(constant(INFINITY), kernel);
+        const auto huge = draws(constant(0x1p-20), kernel),
+                   tiny = draws(constant(INFINITY), kernel);
         CHECK(huge != tiny);
         CHECK(draws(constant(-limit), kernel) == huge);
         CHECK(draws(constant(std::nextafter(limit, INFINITY)), kernel) == tiny);
@@ -258,6 +259,29 @@ TEST_CASE("numbers are huge where every result keeps 16 binary digits to its typ
     // Not where a comparison is open.
     const auto compares = []<class T>(const T& x) { return T(0.1) * x < T(0.1) * x ? x : T(0.0); };
     CHECK(draws(compares) == draws(constant(INFINITY)));
+}
+
+TEST_CASE("what a kernel may multiply in any order overflows in none") {
+    const auto at = [](const Operator& op, const char* name, std::uint64_t seed) {
+        return std::abs(drawn(op, "n=1", name, {.seed = seed}, ValueKind::mantissas)[0]);
+    };
+    const Operator identity = elementwise([](const auto& x) { return x; }),
+                   zero = elementwise([]<class T>(const T&) { return T(0.0); });
+    double cotangent = 0.0, huge = 0.0, beside_large = 0.0, before_zero = 0.0;
+    for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+        const double x = at(identity, "x", seed), dy = at(identity, "dy", seed);
+        cotangent = std::max(cotangent, dy);
+        double& largest = dy > 0x1p+10 ? beside_large : huge;
+        largest = std::max(largest, std::max(dy, 1.0) * x);
+        before_zero = std::max(before_zero, at(zero, "x", seed) * at(zero, "dy", seed));
+    }
+    CHECK(cotangent > 0x1p+16);
+    CHECK(cotangent < 0x1p+30);
+    CHECK(huge > 0x1p+100);
+    for (const double most : {beside_large, before_zero}) {
+        CHECK(most > 0x1p+64);
+        CHECK(most <= 0x1p+110);
+    }
 }
 
 TEST_CASE("a chain's random numbers have no zeros and no constant rows, other operators' have") {

@@ -214,8 +214,31 @@ bool may_be_huge(const Operator& op, const Data& data, ValueKind kind) {
            SplitMix64(mix_seed(data.seed, "huge")).one_in(3);
 }
 
+double largest_magnitude(const Array<double>& array) {
+    double largest = 0.0;
+    for (const double element : array.data) largest = std::max(largest, std::abs(element));
+    return largest;
+}
+
+/// Whether the largest numbers of all tensors have a product in the range of float, with a margin:
+/// no order of factors can overflow then.
+bool all_may_be_multiplied(const Values& values) {
+    double product = 1.0;
+    for (const auto& [name, array] : values) product *= std::max(1.0, largest_magnitude(array));
+    return product <= 0x1p+110;
+}
+
+bool has_large_cotangents(const Operator& op, const Values& values) {
+    const auto names = op.differentiable_outputs();
+    return std::ranges::any_of(names, [&](const std::string& y) {
+        return largest_magnitude(values.at("d" + y)) > 0x1p+10;
+    });
+}
+
 /// Whether no pass of the operator comes near the end of its types' range by the operator's own
-/// formula: another one may come nearer, but a right one by less than the margin.
+/// formula: another one may come nearer, but a right one by less than the margin. A gradient is a
+/// product with the cotangent, and an exact zero may be one with a zero; of their factors any two
+/// may be the first that a right kernel multiplies.
 bool stay_in_range(const Operator& op, const Problem& problem, const Values& values,
                    const ElementTypes& types) {
     constexpr double margin = 0x1p-16;
@@ -229,8 +252,11 @@ bool stay_in_range(const Operator& op, const Problem& problem, const Values& val
                     std::min(rounding.largest, traits_of(types.of(op, tensor.name)).largest);
     rounding.largest *= margin;
     const ScopedRounding scope(rounding);
+    const bool is_in_any_order = all_may_be_multiplied(values);
+    if (!is_in_any_order && has_large_cotangents(op, values)) return false;
     const auto is_in_range = [&](const Bounded& element) {
-        return std::isfinite(element.error()) && std::abs(element.value()) <= rounding.largest;
+        return std::isfinite(element.error()) && std::abs(element.value()) <= rounding.largest &&
+               (is_in_any_order || element.value() != 0.0);
     };
     try {
         for (const PassSpec& pass : op.passes)
@@ -317,7 +343,7 @@ std::int64_t longest_reduction(const Operator& op, const Problem& problem) {
     return longest;
 }
 
-/// `huge`: the largest exponent by which tiny numbers are huge instead; 0: they are tiny.
+/// `huge`: the largest exponent by which tiny inputs are huge instead; 0: they are tiny.
 static Array<double> draw_one(const Operator& op, const Problem& problem, const Data& data,
                               ValueKind kind, const ElementTypes& types, const std::string& name,
                               int huge) {
@@ -352,7 +378,7 @@ static Array<double> draw_one(const Operator& op, const Problem& problem, const 
     if (kind == ValueKind::mantissas && is_small(op, data, dtype, name)) {
         if (huge == 0)
             make_small(array, exponent, dtype, may_be_huge(op, data, kind) ? 126 : 66);
-        else
+        else if (is_input)
             make_huge(array, exponent, dtype, huge);
     } else if (op.algebra != Algebra::products && kind == ValueKind::mantissas &&
                !near_steps_of(op, data, kind, types, name)) {

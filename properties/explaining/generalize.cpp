@@ -435,7 +435,8 @@ class Generalizer {
                            : may_go_on() ? "no simple rule fits"
                                          : no_rule_yet();
         if (!matter.empty())
-            text += "; with one parameter changed it fails where " + joined(matter, ", where ");
+            text += fmt::format("; with one parameter changed it fails{} where {}",
+                                otherwise_ > 0 ? " so" : "", joined(matter, ", where "));
         return text + text_of_idle(idle, " alone");
     }
 

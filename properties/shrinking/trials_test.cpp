@@ -191,8 +191,9 @@ TEST_CASE("zeros that are wanted and given, and other failures, are no failures 
         outcome.worst = {{.tensor = tensor, .index = {0}, .got = got, .want = 2.0}};
         return outcome;
     };
-    CHECK(likewise_after(wrong_in("dw", 7.0)) == std::pair(Known(true), false));
-    for (const Outcome& other : {wrong_in("db", 7.0), wrong_in("dw", NAN),
+    for (const char* same : {"dw", "<dw, v>", "<dy, dw>"})
+        CHECK(likewise_after(wrong_in(same, 7.0)) == std::pair(Known(true), false));
+    for (const Outcome& other : {wrong_in("db", 7.0), wrong_in("<db, v>", 7.0), wrong_in("dw", NAN),
                                  Outcome::failed("a.cu:1: read past the end of dy")})
         CHECK(likewise_after(other) == std::pair(Known(false), true));
     CHECK(likewise_after(Outcome{}) == std::pair(Known(), false));
