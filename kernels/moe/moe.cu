@@ -200,6 +200,17 @@ std::int64_t threads_of_rows(const gradverify::Problem& problem) {
     return threads * problem.scalar("slots");
 }
 
+/// A thread of a naive sum, which the adjoint of a gradient runs, looks through all slots: some
+/// dozen of them take as long as its start.
+std::int64_t threads_that_look(const gradverify::Problem& problem) {
+    const std::int64_t slots = problem.scalar("slots");
+    return slots / problem.scalar("k") * problem.scalar("width") * (1 + slots / 32);
+}
+void declare_naive_sums(gradverify::KernelDeclaration& kernel) {
+    declare_elements_on_stream<float>(kernel);
+    kernel.costs({.threads = threads_that_look});
+}
+
 template <class T>
 void declare_rows(gradverify::KernelDeclaration& kernel) {
     declare_elements_on_stream<T>(kernel);
@@ -214,9 +225,9 @@ void declare_weighted_rows(gradverify::KernelDeclaration& kernel) {
 }  // namespace
 
 GRADVERIFY_KERNEL(Permute, "naive", permute).with(declare_elements_on_stream<float>);
-GRADVERIFY_KERNEL(PermuteGradX, "naive", permute_grad).with(declare_elements_on_stream<float>);
-GRADVERIFY_KERNEL(Combine, "naive", combine).with(declare_elements_on_stream<float>);
-GRADVERIFY_KERNEL(CombineBackward, "naive", backward).with(declare_elements_on_stream<float>);
+GRADVERIFY_KERNEL(PermuteGradX, "naive", permute_grad).with(declare_naive_sums);
+GRADVERIFY_KERNEL(Combine, "naive", combine).with(declare_naive_sums);
+GRADVERIFY_KERNEL(CombineBackward, "naive", backward).with(declare_naive_sums);
 
 #define PERMUTE_BY_ROWS(NAME, T)                                                \
     GRADVERIFY_KERNEL(Permute, NAME, permute_by_rows<T>).with(declare_rows<T>); \
