@@ -178,6 +178,7 @@ struct CommandLine {
             ->check(whole_number(0, seed_maximum));
         judge->add_option("--jobs", a.jobs, "worker processes (default: one for each core)")
             ->check(whole_number(1, jobs_maximum));
+        judge->add_option("--seconds-spent", a.seconds_spent)->group("");
     }
 
     void add_new_options() {
@@ -370,8 +371,6 @@ int print(const std::string& text) {
 
 /// Ends this program: the one over the files goes on, under this one's name.
 [[noreturn]] void become_program_over(CommandWords command, const char* name) {
-    if (!command.rest.empty() && command.rest.front() == "judge")
-        keep_launchers_apart(command.files);
     ::setenv(apart_variable, joined(command.files.apart, "\n").c_str(), 1);
     const std::string program = program_over(command.files, command.files.device);
     ::setenv(files_variable, command.files.print().c_str(), 1);
@@ -419,6 +418,8 @@ int gradverify_main(int argc, char** argv, const Suite& suite) {
             // What is wrong with the other words is told before anything is built.
             line.app.parse(std::vector<std::string>(words.rest.rbegin(), words.rest.rend()));
             if (line.check->parsed()) require_readable(suite, line.check_arguments);
+            if (line.judge->parsed())
+                return judge_files(std::move(words), argv[0], line.judge_arguments);
             become_program_over(std::move(words), argv[0]);
         }
         require_known_verb(line.app, argc, argv);

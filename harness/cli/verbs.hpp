@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/cases/suite.hpp"
+#include "harness/drafting/user_files.hpp"
 
 namespace gradverify {
 
@@ -28,7 +29,8 @@ struct RunArguments {
     std::string device = "auto";
     std::string property = "*";
     std::optional<std::uint64_t> seed;
-    int jobs = 0;  ///< 0: one for each core
+    int jobs = 0;              ///< 0: one for each core
+    double seconds_spent = 0;  ///< of `time`, by the build
 };
 
 struct CheckArguments : RunArguments {
@@ -88,6 +90,9 @@ void require_readable(const Suite& suite, const CheckArguments& arguments);
 int run_list(const ListArguments& arguments);
 int run_check(const Suite& suite, const CheckArguments& arguments);
 int run_judge(const Suite& suite, const RunArguments& arguments);
+/// Builds the files, and has the program over them, named `name`, judge them by the words: whatever
+/// they do, an object is printed.
+int judge_files(CommandWords command, const char* name, const RunArguments& arguments);
 int run_new(const NewArguments& arguments);
 int run_report(const Suite& suite, const ReportArguments& arguments);
 int run_repro(const Suite& suite, const ReproArguments& arguments);

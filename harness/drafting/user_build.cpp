@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -27,6 +28,7 @@ namespace gradverify {
 namespace {
 
 namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
 
 bool is_apart(const std::string& file, const UserFiles& given) {
     return std::ranges::find(given.apart, file) != given.apart.end();
@@ -308,7 +310,28 @@ void keep_launchers_apart(UserFiles& files) {
     std::erase_if(files.apart, [&](const auto& file) { return is_included(file, all, false); });
 }
 
-std::string program_over(const UserFiles& given, const std::string& device) {
+BuildError::BuildError(std::string compiler_said)
+    : UsageError("the files can't be built" +
+                 (compiler_said.empty() ? " in the time that is given" : '\n' + compiler_said)),
+      said(std::move(compiler_said)) {
+    constexpr std::string_view mark = "error: ";
+    for (const std::string_view line : split(said, '\n')) {
+        const std::size_t at = line.find(mark);
+        if (at == std::string_view::npos) continue;
+        first = line.substr(at + mark.size());
+        // `their.cu:7:29: ` and `their.cu(7): `
+        const std::string_view place = line.substr(0, at);
+        const std::size_t begin = place.find_first_of(":(");
+        const std::size_t end = place.find_first_not_of("0123456789", begin + 1);
+        if (begin != std::string_view::npos && end > begin + 1)
+            source = fmt::format("{}:{}", place.substr(0, begin),
+                                 place.substr(begin + 1, end - begin - 1));
+        return;
+    }
+}
+
+std::string program_over(const UserFiles& given, const std::string& device,
+                         std::optional<double> seconds) {
     require_filled_in(given);
     for (const char* const tool : {"cmake", "c++"})
         if (!has_program(tool))
@@ -335,10 +358,14 @@ std::string program_over(const UserFiles& given, const std::string& device) {
         run_or_throw(words, "CMake can't prepare the build");
     }
     BuildOutput output;
-    const bool is_built = run({"cmake", "--build", build, "--parallel"},
-                              [&](std::string_view line) { output(line); });
+    std::vector<std::string> command{"cmake", "--build", build, "--parallel"};
+    // It ends the compilers as well.
+    if (seconds)
+        command.insert(command.begin(), {"timeout", "-k", "1", fmt::format("{:.3f}", *seconds)});
+    const auto end = Clock::now() + std::chrono::duration<double>(seconds.value_or(0.0));
+    const bool is_built = run(command, [&](std::string_view line) { output(line); });
     output.end();
-    if (!is_built) throw UsageError("the files can't be built\n" + output.said());
+    if (!is_built) throw BuildError(seconds && Clock::now() >= end ? "" : output.said());
     std::fputs(output.said().c_str(), stderr);
     return build / "gradverify";
 }

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
+#include "harness/base/errors.hpp"
 #include "harness/drafting/user_files.hpp"
 
 namespace gradverify {
@@ -17,10 +19,20 @@ std::filesystem::path cache_folder();
 /// declare them and include none of them.
 void keep_launchers_apart(UserFiles& files);
 
+/// Files that can't be built, or not in time.
+struct BuildError : UsageError {
+    explicit BuildError(std::string compiler_said);
+    std::string said;    ///< by the compiler; empty: time ran out
+    std::string first;   ///< its first error, without the place
+    std::string source;  ///< `their.cu:7`; empty where the error names none
+};
+
 /// The path of gradverify over the files' kernels, built. Its kernels are built for each device
-/// that this gradverify has, or for `device` alone, where that is "cpu" or "cuda".
-/// **Errors** UsageError with what the compiler says; EnvironmentError where there is no CMake, no
+/// that this gradverify has, or for `device` alone, where that is "cpu" or "cuda". `seconds`: the
+/// most that the compilers may take.
+/// **Errors** BuildError with what the compiler says; EnvironmentError where there is no CMake, no
 /// compiler, no package of this gradverify, or nowhere to build.
-std::string program_over(const UserFiles& given, const std::string& device);
+std::string program_over(const UserFiles& given, const std::string& device,
+                         std::optional<double> seconds = {});
 
 }  // namespace gradverify

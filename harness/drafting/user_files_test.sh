@@ -124,6 +124,24 @@ holds 'an unchanged file is not built again' test ! -s err
 expect 2 err "no kernel matches 'conv" check "${files[@]}" 'conv.*'
 expect 0 out '"verdict": *"passed"' judge --time 2s "${files[@]}"
 
+# judge prints an object whatever the files do. judged VERDICT PATTERN TIME: of odd.cu, as it is.
+judged() {
+    expect 1 out "^\{\"kind\":\"judgement\".*\"verdict\":\"$1\".*$2.*\"seconds\":[0-9.]+\}$" \
+        judge odd.cu --device cpu --time "$3"
+}
+echo 'int x = unknown;' >odd.cu
+judged not_built "'?unknown.? was not declared.*\"source\":\"[^\"]*/odd.cu:1\"" 30s
+echo '#include <time.h>' >odd.cu
+judged no_kernel 'register no kernel' 30s
+judged not_built 'the build had not ended after 0.01 s' 0.01s
+printf '#include <signal.h>\nstatic const int died = raise(SIGSEGV);\n' >odd.cu
+judged crashed 'ended by a signal: Segmentation fault' 30s
+printf '#include <stdlib.h>\nstatic const int left = (exit(0), 0);\n' >odd.cu
+judged crashed 'ended without a verdict' 30s
+printf '#include <unistd.h>\nstatic const int sleeps = pause();\n' >odd.cu
+expect 1 out 'hung|not_built' judge odd.cu --device cpu --time 0.1s  # built
+judged hung 'had not ended in time' 4s
+
 # A mistake in a header that a file includes is built, found, and replayed by the line that is printed.
 sed -i 's/inp\[i\] > 0/inp[i] >= 1/' scale.cuh
 expect 1 out "relu.cu relu_glue.cu --include ../include --define THREADS=64 --device cpu repro 'v1:" \
