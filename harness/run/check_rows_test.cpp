@@ -178,6 +178,16 @@ TEST_CASE("rows that fail at one problem are one bug, which is explained once; l
     std::ranges::sort(bench.bugs);  // the kernels' own order is the answers'
     CHECK(bench.bugs == std::vector<std::string>{"bug fail", "bug fail fail_at_1"});
     CHECK(explanations == 2);
+    // Again where the first one told could not say which outputs are wrong.
+    for (const bool first_knows : {false, true}) {
+        Row first = bench.row("fail"), second = bench.row("fail_at_1");
+        Property knows = first_knows ? *first.property : *second.property;
+        knows.knows_outputs = true;
+        (first_knows ? first : second).property = &knows;
+        explanations = 0;
+        bench.check({first, second}, {.cases = 200});
+        CHECK(explanations == (first_knows ? 1 : 2));
+    }
     Bench late;
     late.check({late.row("fail"), late.row("fail_at_40")}, {.cases = 200});
     CHECK(late.bugs == std::vector<std::string>{"bug fail", "more fail_at_40"});

@@ -161,15 +161,19 @@ bool Failures::shrink(Serving& serving, const Case& found, const Outcome& outcom
     // A row with problems of its own shares none with others.
     std::vector<Problem> own;
     std::vector<Problem>& known = serving.runs_alone ? own : failing_problems_[result.row.kernel];
-    std::vector<Problem>& explained =
-        serving.runs_alone ? own : explained_[{result.row.kernel, result.row.device}];
+    const bool knows_outputs = result.row.property->knows_outputs;
+    const auto explained_of = [&](bool with_outputs) -> std::vector<Problem>& {
+        return serving.runs_alone
+                   ? own
+                   : explained_[{result.row.kernel, result.row.device, with_outputs}];
+    };
     shrinking_ = &serving;
     rows_.keep_alone_waiting(serving.runs_alone);
     const bool is_asked = std::ranges::count(serving.problems, found.problem) > 0;
     const auto deadline = is_first_share ? time_.first_shrink_deadline() : shrink_deadline();
     Shrunk shrunk = shrink_in_workers(suite_, pool_, start.smallest, start.outcome,
                                       {.known = known,
-                                       .explained = explained,
+                                       .explained = explained_of(knows_outputs),
                                        .is_asked = is_asked,
                                        .deadline = deadline,
                                        .meanwhile = serve_});
@@ -181,7 +185,10 @@ bool Failures::shrink(Serving& serving, const Case& found, const Outcome& outcom
         serving.begun = std::move(shrunk);
         return false;
     }
-    if (!shrunk.generality.text.empty()) explained.push_back(shrunk.smallest.problem);
+    if (!shrunk.generality.text.empty())
+        for (const bool with_outputs : {false, true})
+            if (knows_outputs || !with_outputs)
+                explained_of(with_outputs).push_back(shrunk.smallest.problem);
     result.message = shrunk.outcome.message;
     result.failure = std::move(shrunk);
     result.found = FoundFailure{found, outcome, is_asked};

@@ -57,7 +57,9 @@ class Failures {
     Rows& rows_;
     std::function<void()> serve_;
     std::map<const Kernel*, std::vector<Problem>> failing_problems_;  ///< as shrunk
-    std::map<std::pair<const Kernel*, std::string>, std::vector<Problem>> explained_;
+    /// By kernel, device, and whether it was told which outputs are wrong: properties that compare
+    /// inner products don't know.
+    std::map<std::tuple<const Kernel*, std::string, bool>, std::vector<Problem>> explained_;
     const Serving* shrinking_ = nullptr;
     /// Failures that are not reported yet, and those that are.
     std::vector<const RowResult*> unreported_, reported_;

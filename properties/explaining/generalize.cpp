@@ -33,7 +33,7 @@ constexpr std::size_t values_of_limit = 4;
 // A longer clause that zeros need is told as an exception.
 constexpr std::size_t terms_with_zeros = 2;
 // Problems that fail and are drawn again, to see whether data decide.
-constexpr std::ptrdiff_t problems_drawn = 6;
+constexpr std::size_t problems_drawn = 6;
 // With fewer, only what single parameters do is told.
 constexpr std::size_t problems_of_rule = 12;
 
@@ -224,17 +224,17 @@ class Generalizer {
         return rule;
     }
 
-    /// Whether data decide at other problems, those with the largest sizes.
+    /// Whether data decide at other problems, from the largest to the smallest: where many elements
+    /// are drawn, one of them nearly always fails.
     void draw_elsewhere() {
-        std::vector<Problem> failing = problems_that(true);
-        if (std::ssize(failing) > problems_drawn)
-            failing.erase(failing.begin() + problems_drawn, failing.end());
+        const std::vector<Problem> failing = problems_that(true);
+        const std::size_t drawn = std::min(failing.size(), problems_drawn);
         trials_.start(half_);
-        for (const Problem& problem : failing)
-            if (!draws_.differ() && may_go_on()) {
-                draws_ = problems_.draws_at(problem);
-                if (draws_.differ()) drawn_at_ = problem.print();
-            }
+        for (std::size_t i = 0; i < drawn && !draws_.differ() && may_go_on(); ++i) {
+            const Problem& problem = failing[i * failing.size() / drawn];
+            draws_ = problems_.draws_at(problem);
+            if (draws_.differ()) drawn_at_ = problem.print();
+        }
     }
 
     /// Whether problems that pass also do so with draws that were not run.

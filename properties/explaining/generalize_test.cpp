@@ -237,6 +237,31 @@ TEST_CASE("an attribute is told by its value, which is one of some and in no ord
     CHECK(odd.find("where momentum = 0.9") != std::string::npos);
 }
 
+TEST_CASE("a flag is told by its value, and is no size to be compared with others") {
+    Operator op = make_test_operator();
+    std::vector<ParameterSpec> specs(op.space.parameters().begin(), op.space.parameters().end());
+    for (const char* flag : {"padded", "aligned"})
+        specs.push_back({.name = flag, .default_value = 0, .minimum = 0, .maximum = 1});
+    op.space = ParameterSpace(specs, 2, 2);
+    const TestKernel kernel(test_kernel(), op);
+    const auto text = [&](const char* smallest, const Fails& fails) {
+        return text_of(Problem::parse(op.space, smallest), fails, kernel);
+    };
+    const auto is = [](const Problem& p, const char* flag) { return p.scalar(flag) == 1; };
+    CHECK(text("in=1x1,padded=1", [&](const Problem& p) {
+              return is(p, "padded");
+          }).starts_with("fails wherever padded = 1; n, c, k, groups, in, filter"));
+    // What is constant where nothing but the flags is left passes.
+    const std::string rule = text("in=1x1,padded=1", [&](const Problem& p) {
+        const bool is_constant = h(p).in == 1 && w(p).in == 1 && is(p, "aligned");
+        return is(p, "padded") && !is_constant;
+    });
+    CAPTURE(rule);
+    CHECK(rule.find("padded is") == std::string::npos);
+    CHECK(rule.find("padded = 1") != std::string::npos);
+    CHECK(rule.find("<= aligned") == std::string::npos);
+}
+
 TEST_CASE("where data decide, a rule is told that withstood, and none that chance has made") {
     const auto told_where = [](const std::function<bool(const Case&)>& fails) {
         Case found = case_on(any_kernel(), parsed("k=2,in=1x1"));

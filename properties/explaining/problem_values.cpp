@@ -37,10 +37,10 @@ ProblemValues::ProblemValues(const SupportedProblems& supported, const Problem& 
     for (const SlotClass& slot_class : domain_.classes) {
         names_.push_back(name_of(base.space(), base.rank(), slot_class));
         base_.push_back(base[slot_class.slots.front()]);
-        value_texts_.emplace_back();
-        for (const double value :
-             base.space().spec(at(base.slots(), slot_class.slots.front())).values)
-            value_texts_.back().push_back(print_exactly(value));
+        std::vector<std::string>& texts = value_texts_.emplace_back();
+        const auto& spec = base.space().spec(at(base.slots(), slot_class.slots.front()));
+        for (const double value : spec.values) texts.push_back(print_exactly(value));
+        if (texts.empty() && spec.minimum == 0 && spec.maximum == 1) texts = {"0", "1"};
     }
     find_sizes();
 }

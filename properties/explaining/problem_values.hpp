@@ -42,7 +42,8 @@ class ProblemValues {
 
     /// The name of each number of a row with its sizes: `stride_w`, `y.size(2)`
     std::span<const std::string> names() const { return names_; }
-    /// By class, the values that an attribute takes, as a problem prints them; empty for a number.
+    /// By class, the values of an attribute, as a problem prints them, or of a flag, which no size
+    /// is compared with; empty for a number.
     ValueTexts value_texts() const { return value_texts_; }
     /// `n, c and filter`: the whole parameter where all its classes are among these.
     std::string names_of(const std::set<int>& classes) const;

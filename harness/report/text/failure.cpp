@@ -140,10 +140,15 @@ std::string line(const char* label, const std::string& text) {
     return fmt::format("  {:<11}{}\n", label, text);
 }
 
-std::string evidence(const Outcome& outcome) {
+std::string worst_lines(const Outcome& outcome) {
     std::string text;
     for (std::size_t i = 0; i < outcome.worst.size(); ++i)
         text += line(i == 0 ? "worst" : "", describe(outcome.worst[i], outcome.is_of_two_calls));
+    return text;
+}
+
+std::string wrong_maps(const Outcome& outcome) {
+    std::string text;
     for (const WrongMap& map : outcome.maps) {
         if (map.total <= 1) continue;  // the worst element is all there is
         text +=
@@ -334,11 +339,15 @@ std::string draw_map(const WrongMap& map) {
 
 std::string report_bug(const std::vector<const RowResult*>& rows, const std::string& program) {
     const Shrunk& failure = *rows.front()->failure;
-    // One row of a kernel is explained, and need not be the first.
-    const auto found = std::ranges::find_if(rows, [](const RowResult* row) {
-        return !row->failure->generality.text.empty() || !row->failure->witnesses.empty();
+    // One row of a kernel is explained, and need not be the first; or another one, too, that knows
+    // which outputs are wrong.
+    const auto found = std::ranges::max_element(rows, {}, [](const RowResult* row) {
+        const Shrunk& of = *row->failure;
+        const auto& [outputs, pattern, only] = of.symptoms;
+        return 2 * (!of.generality.text.empty() || !of.witnesses.empty()) +
+               !(outputs.empty() && pattern.empty());
     });
-    const Shrunk& explained = found == rows.end() ? failure : *(*found)->failure;
+    const Shrunk& explained = *(*found)->failure;
     const auto told = [](const char* label, const std::string& text) {
         return text.empty() ? std::string() : line(label, wrapped(text, 13));
     };
@@ -349,9 +358,9 @@ std::string report_bug(const std::vector<const RowResult*>& rows, const std::str
            told("pattern", pattern) + told("only", only) +
            also({rows.begin() + 1, rows.end()}, failure.outcome.message, failure.smallest.problem) +
            line("problem", wrapped(problem, 13)) + asked_line(*rows.front()) +
-           given_line(failure.smallest, failure.outcome) + in_general(explained.generality) +
-           told("values", explained.values) + told("witnesses", explained.witnesses) +
-           evidence(failure.outcome) +
+           given_line(failure.smallest, failure.outcome) + worst_lines(failure.outcome) +
+           in_general(explained.generality) + told("values", explained.values) +
+           told("witnesses", explained.witnesses) + wrong_maps(failure.outcome) +
            line("replay", program + " repro " + shell_quoted(failure.smallest.print()));
 }
 
@@ -388,7 +397,7 @@ std::string report_imprecise(const RowRecord& record, const std::string& program
 std::string report_case(const Case& checked, const Outcome& outcome) {
     if (outcome.verdict == Verdict::failed)
         return header(checked, outcome) + line("problem", checked.problem.print()) +
-               given_line(checked, outcome) + evidence(outcome);
+               given_line(checked, outcome) + worst_lines(outcome) + wrong_maps(outcome);
     return fmt::format(
         "{}: {} on {}, {}, {}{}{}{}\n", name_of(outcome.verdict), checked.kernel, checked.device,
         checked.property, checked.problem.print(),

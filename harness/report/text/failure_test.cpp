@@ -184,9 +184,9 @@ TEST_CASE("what fails in general and who is wrong stand behind the problem, if t
     CHECK_FALSE(contains(without, "witnesses"));
     result.failure->generality = {"fails wherever n >= 2; in doesn't matter", true, 52};
     result.failure->witnesses = "the kernel stands alone";
+    result.failure->outcome.worst = wrong_outcome().worst;
+    CHECK(contains(report_failure(result), "  given      x[0] = 1\n  worst      y[1][2]: got 3, "));
     CHECK(contains(report_failure(result),
-                   "41 runs)\n"
-                   "  given      x[0] = 1\n"
                    "  in general fails wherever n >= 2; in doesn't matter (52 problems run)\n"
                    "  witnesses  the kernel stands alone\n"
                    "  replay "));

@@ -186,7 +186,7 @@ std::string wrong_lines(const std::vector<RowRecord>& records, bool is_long) {
     return text;
 }
 
-/// How close each kernel's errors came to their bounds.
+/// How close each kernel's errors came to their bounds; of one that failed that says nothing.
 std::string error_lines(const std::vector<RowRecord>& records) {
     std::map<std::string, Distribution> shares;
     for (const RowRecord& record : records)
@@ -194,6 +194,8 @@ std::string error_lines(const std::vector<RowRecord>& records) {
     std::erase_if(shares, [](const auto& of_kernel) {
         return of_kernel.second.zeros() == of_kernel.second.count();
     });
+    for (const RowRecord& record : records)
+        if (record.verdict == Verdict::failed) shares.erase(record.kernel_on_device());
     if (shares.empty()) return {};
     std::size_t name_width = 0;
     for (const auto& [kernel, values] : shares) name_width = std::max(name_width, kernel.size());

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "harness/testing/made_results.hpp"
 
@@ -185,6 +186,8 @@ errored: toy.forward/tree_reduction, stays_in_bounds on cpu: no memory
 
 TEST_CASE("what passed rows leave open is told of one kernel, and of many with -v") {
     std::vector<RowResult> results = mixed_results();
+    const RowResult failed =
+        std::exchange(results[1], result_of("plain", "stays_in_bounds", Verdict::passed));
     const auto told = [&](bool is_verbose) {
         return contains(summarize(properties, records_of(results, "gradverify"), {}, 1.0,
                                   {.is_verbose = is_verbose}),
@@ -195,6 +198,9 @@ TEST_CASE("what passed rows leave open is told of one kernel, and of many with -
     results.resize(2);
     CHECK(contains(summary_of(results),
                    "  toy.forward/plain on cpu  median 0.250  99 % 0.500  max 0.500\n"));
+    // The errors of a kernel's passed cases say nothing where it fails.
+    results[1] = failed;
+    CHECK_FALSE(contains(summary_of(results), "median 0.250"));
 }
 
 TEST_CASE("a summary of many kernels is short, and ends with those that failed and how to replay") {
