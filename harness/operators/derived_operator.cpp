@@ -16,7 +16,7 @@ namespace gradverify {
 
 namespace detail {
 
-thread_local std::int64_t work_seen = 0;
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::int64_t work_seen = 0;
 
 std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
                       std::span<const std::int64_t> index) {

@@ -107,7 +107,7 @@ class Tape {
     std::size_t size() const { return nodes_.size(); }
 
   private:
-    inline static thread_local Tape* current = nullptr;
+    [[gnu::tls_model("initial-exec")]] inline static thread_local Tape* current = nullptr;
 
     double scale_of_next() const;
     void note(const Traced& a, const Traced& b);
