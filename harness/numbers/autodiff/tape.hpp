@@ -59,10 +59,8 @@ class Tape {
     using Meetings = std::vector<double>;
 
     /// The tape that this thread's Traced values record on, while it exists.
-    explicit Tape(Meetings* meetings = nullptr) : meetings_(meetings), before_(current) {
-        current = this;
-    }
-    ~Tape() { current = before_; }
+    explicit Tape(Meetings* meetings = nullptr);
+    ~Tape();
     Tape(const Tape&) = delete;
     Tape& operator=(const Tape&) = delete;
 
@@ -119,7 +117,10 @@ class Tape {
     /// saved outputs; empty where none are.
     std::vector<double> errors_from_saved(std::span<const Seed> seeds) const;
 
-    std::vector<std::array<Link, 2>> nodes_;
+    using Nodes = std::vector<std::array<Link, 2>>;
+    static Nodes& memory_of_last();
+
+    Nodes nodes_;
     /// A product of a product, or 1, and a factor that was computed; `goes_on`: it is multiplied by
     /// another such factor, or meets a number that is not 0.
     struct Product {
