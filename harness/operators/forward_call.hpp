@@ -30,12 +30,10 @@ namespace detail {
 /// operations were recorded.
 [[gnu::tls_model("initial-exec")]] inline thread_local std::int64_t work_seen = 0;
 
-/// **Errors** std::out_of_range that names the tensor, the index and the sizes.
 [[noreturn]] void refuse_index(const std::string& tensor, const Sizes& sizes,
                                std::span<const std::int64_t> index);
-
-/// The flat offset of an index. References ask for each element so.
-/// **Errors** as of refuse_index, outside of the tensor.
+/// The flat offset of an index.
+/// **Errors** std::out_of_range that names the tensor, the index and the sizes.
 inline std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
                              std::span<const std::int64_t> index) {
     ++work_seen;

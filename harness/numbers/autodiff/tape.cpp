@@ -10,24 +10,6 @@
 
 namespace gradverify {
 
-/// A run is as long as the last one, mostly, and new memory takes longer than to record in it.
-Tape::Nodes& Tape::memory_of_last() {
-    static thread_local Nodes memory;
-    return memory;
-}
-
-Tape::Tape(Meetings* meetings)
-    : nodes_(std::move(memory_of_last())), meetings_(meetings), before_(current) {
-    nodes_.clear();
-    current = this;
-}
-
-Tape::~Tape() {
-    constexpr std::size_t most_kept = 1 << 20;  // of 48 bytes
-    current = before_;
-    if (nodes_.capacity() <= most_kept) memory_of_last() = std::move(nodes_);
-}
-
 Traced Tape::input(double value) {
     Bounded given(value);
     if (const double loss = current_rounding.loss_of_inputs; loss > 0.0)

@@ -59,8 +59,16 @@ class Tape {
     using Meetings = std::vector<double>;
 
     /// The tape that this thread's Traced values record on, while it exists.
-    explicit Tape(Meetings* meetings = nullptr);
-    ~Tape();
+    explicit Tape(Meetings* meetings = nullptr) : meetings_(meetings), before_(current) {
+        nodes_.swap(kept);
+        nodes_.clear();
+        current = this;
+    }
+    ~Tape() {
+        current = before_;
+        constexpr std::size_t most_kept = 1 << 20;  // of 48 bytes
+        if (nodes_.capacity() <= most_kept) kept.swap(nodes_);
+    }
     Tape(const Tape&) = delete;
     Tape& operator=(const Tape&) = delete;
 
@@ -117,10 +125,10 @@ class Tape {
     /// saved outputs; empty where none are.
     std::vector<double> errors_from_saved(std::span<const Seed> seeds) const;
 
-    using Nodes = std::vector<std::array<Link, 2>>;
-    static Nodes& memory_of_last();
-
-    Nodes nodes_;
+    std::vector<std::array<Link, 2>> nodes_;
+    /// The memory of the last run, as long as the next one, mostly: new memory takes longer than to
+    /// record in it.
+    inline static thread_local std::vector<std::array<Link, 2>> kept;
     /// A product of a product, or 1, and a factor that was computed; `goes_on`: it is multiplied by
     /// another such factor, or meets a number that is not 0.
     struct Product {
