@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "harness/cases/sensitivity.hpp"
 #include "properties/properties.hpp"
@@ -24,12 +23,10 @@ std::vector<Expected> same_as(const CaseContext& context, const CallResult& firs
 /// Both results lie within the bound of the exact value, so they differ by at most twice that. The
 /// same bits need no bounds, which take many times as long as the calls.
 std::vector<Expected> near_first(CaseContext& context, const CallResult& first,
-                                 const CallResult& other,
-                                 std::optional<std::vector<Array<Bounded>>>& bounds) {
+                                 const CallResult& other, std::vector<Array<Bounded>>& bounded) {
     auto expected = same_as(context, first);
     if (other.output_bits == first.output_bits) return expected;
-    if (!bounds) bounds = context.oracle.bounded();
-    const std::vector<Array<Bounded>>& bounded = *bounds;
+    if (bounded.empty()) bounded = context.oracle.bounded();
     for (std::size_t i = 0; i < expected.size(); ++i)
         for (const Bounded& element : bounded[i].data)
             expected[i].bounds.push_back(bound_of(element) + bound_of(element));
@@ -104,7 +101,7 @@ Outcome repeatable(CaseContext& context) {
     const CallResult other = context.caller.call(context.kernel(), other_inputs(context, inputs),
                                                  plain, context.caller.surroundings());
     if (const auto failure = failed_or_unordered(other)) return *failure;
-    std::optional<std::vector<Array<Bounded>>> bounds;
+    std::vector<Array<Bounded>> bounds;
     Outcome outcome;
     for (const DelayedStream delayed :
          streams_to_delay(context.checked().setting, context.device())) {

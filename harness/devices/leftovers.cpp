@@ -73,7 +73,7 @@ bool is_ending(const std::filesystem::path& task) {
 }
 
 int threads() {
-    // Nothing happens, but an error where there is another thread; the folder takes ten times as
+    // Fails where there is another thread, and does nothing else. The folder takes ten times as
     // long.
     if (unshare(CLONE_THREAD) == 0) return 1;
     struct stat folder{};

@@ -140,10 +140,9 @@ int worker_main(const CaseServer& server) {
         if (!apart_program().empty()) hide_this_process();
     };
     hide();  // workers that are forked from here as well
-    // What a case frees the next one needs: given back, each of its pages would be a fault. These
-    // are the most that the library comes to by itself.
+    // What a case frees the next one needs: given back, each of its pages would be a fault.
     mallopt(M_TRIM_THRESHOLD, 64 << 20);
-    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that it takes
     serve_forks();
     serves = true;
     // No worker outlives its driver. If it has died before this line, the greeting below fails.

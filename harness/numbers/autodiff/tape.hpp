@@ -126,8 +126,7 @@ class Tape {
     std::vector<double> errors_from_saved(std::span<const Seed> seeds) const;
 
     std::vector<std::array<Link, 2>> nodes_;
-    /// The memory of the last run, as long as the next one, mostly: new memory takes longer than to
-    /// record in it.
+    /// The memory of the last run. New memory takes longer than to record in it.
     inline static thread_local std::vector<std::array<Link, 2>> kept;
     /// A product of a product, or 1, and a factor that was computed; `goes_on`: it is multiplied by
     /// another such factor, or meets a number that is not 0.
