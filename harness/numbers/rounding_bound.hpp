@@ -138,7 +138,8 @@ struct Rounding {
 };
 
 /// The rounding of this thread's Bounded values, which ScopedRounding sets for a reference's run.
-inline thread_local Rounding current_rounding{};
+/// By this model no call finds its address, which would cost more than most operations.
+[[gnu::tls_model("initial-exec")]] inline thread_local Rounding current_rounding{};
 
 class ScopedRounding {
   public:

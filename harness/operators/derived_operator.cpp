@@ -16,18 +16,8 @@ namespace gradverify {
 
 namespace detail {
 
-thread_local std::int64_t work_seen = 0;
-
-std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
-                      std::span<const std::int64_t> index) {
-    ++work_seen;
-    std::int64_t offset = 0;
-    bool is_inside = index.size() == sizes.size();
-    for (std::size_t axis = 0; is_inside && axis < sizes.size(); ++axis) {
-        is_inside = index[axis] >= 0 && index[axis] < sizes[axis];
-        offset = offset * sizes[axis] + index[axis];
-    }
-    if (is_inside) return static_cast<std::size_t>(offset);
+void refuse_index(const std::string& tensor, const Sizes& sizes,
+                  std::span<const std::int64_t> index) {
     throw std::out_of_range(
         fmt::format("the forward function asks for {0}({1}), but {0} has the sizes ({2})", tensor,
                     fmt::join(index, ", "), fmt::join(sizes, ", ")));

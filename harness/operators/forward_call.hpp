@@ -28,12 +28,25 @@ namespace detail {
 
 /// How many elements forward functions and references have asked for on this thread, and how many
 /// operations were recorded.
-extern thread_local std::int64_t work_seen;
+[[gnu::tls_model("initial-exec")]] inline thread_local std::int64_t work_seen = 0;
 
+[[noreturn]] void refuse_index(const std::string& tensor, const Sizes& sizes,
+                               std::span<const std::int64_t> index);
 /// The flat offset of an index.
 /// **Errors** std::out_of_range that names the tensor, the index and the sizes.
-std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
-                      std::span<const std::int64_t> index);
+inline std::size_t offset_in(const std::string& tensor, const Sizes& sizes,
+                             std::span<const std::int64_t> index) {
+    ++work_seen;
+    std::int64_t offset = 0;
+    bool is_inside = index.size() == sizes.size();
+    for (std::size_t axis = 0; is_inside && axis < index.size(); ++axis) {
+        is_inside = index[axis] >= 0 && index[axis] < sizes[axis];
+        offset = offset * sizes[axis] + index[axis];
+    }
+    if (!is_inside) [[unlikely]]
+        refuse_index(tensor, sizes, index);
+    return static_cast<std::size_t>(offset);
+}
 /// **Errors** std::invalid_argument that lists the names there are.
 std::size_t position_of(std::string_view name, const std::vector<TensorSpec>& tensors,
                         std::string_view kind);
@@ -189,7 +202,8 @@ class IndicesOf {
     explicit IndicesOf(TensorOf<const T> values) : values_(values) {}
     template <std::integral... Index>
     std::int64_t operator()(Index... index) const {
-        return std::llround(detail::plain_value(values_(index...)));
+        // They are whole: rounding them would take longer than all else here.
+        return static_cast<std::int64_t>(detail::plain_value(values_(index...)));
     }
     std::int64_t size(int axis) const { return values_.size(axis); }
 

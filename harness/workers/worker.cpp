@@ -141,9 +141,8 @@ int worker_main(const CaseServer& server) {
     };
     hide();  // workers that are forked from here as well
     // What a case frees the next one needs: given back, each of its pages would be a fault.
-    constexpr int kept_bytes = 16 << 20;
-    mallopt(M_TRIM_THRESHOLD, kept_bytes);
-    mallopt(M_MMAP_THRESHOLD, kept_bytes);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the most that it takes
     serve_forks();
     serves = true;
     // No worker outlives its driver. If it has died before this line, the greeting below fails.

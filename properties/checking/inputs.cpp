@@ -62,9 +62,7 @@ const Array<double>& CaseInputs::operator[](const std::string& name) {
                                         values(subject_.op().forward().inputs), subject_.types());
         for (std::size_t i = 0; i < saved.size(); ++i)
             values_.emplace(subject_.op().outputs[i].name, saved[i]);
-    } else if (subject_.op().algebra == Algebra::piecewise_polynomial &&
-               subject_.kind() == ValueKind::integers) {
-        // Its tensors are drawn together or not at all.
+    } else if (are_drawn_together(subject_.op(), subject_.checked().data, subject_.kind())) {
         draw_all();
     } else {
         settle(name, values_[name] =

@@ -29,8 +29,8 @@ class Subject {
     const Registry& registry() const { return registry_; }
     Device& device() const { return device_; }
     ValueKind kind() const { return kind_; }
-    ElementTypes types() const { return {declaration_, op()}; }
-    int exact_bits() const { return types().exact_bits(); }
+    const ElementTypes& types() const { return types_; }
+    int exact_bits() const { return types_.exact_bits(); }
     bool asks_for(std::size_t output) const { return checked_.setting.asks_for(output); }
     /// A seed of the case's own for a purpose: from its data seed, or fixed for explicit data.
     std::uint64_t seed_for(std::string_view purpose) const;
@@ -51,6 +51,7 @@ class Subject {
     const Registry& registry_;
     const Kernel& kernel_;
     const KernelDeclaration& declaration_;
+    const ElementTypes types_{declaration_, op()};
     Device& device_;
     ValueKind kind_;
 };

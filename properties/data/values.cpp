@@ -423,6 +423,12 @@ static int huge_exponent(const Operator& op, const Problem& problem, const Data&
     return 0;
 }
 
+bool are_drawn_together(const Operator& op, const Data& data, ValueKind kind) {
+    return (op.algebra == Algebra::piecewise_polynomial && kind == ValueKind::integers &&
+            !data.is_explicit) ||
+           may_be_huge(op, data, kind);
+}
+
 Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
                           ValueKind kind, const ElementTypes& types, const std::string& name) {
     return draw_one(op, problem, data, kind, types, name,

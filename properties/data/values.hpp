@@ -47,6 +47,9 @@ bool meets_kinks(const Operator& op, const Data& data, ValueKind kind);
 /// Whether all inputs in this draw of a chain are positive: its ReLUs leave little of other values.
 bool inputs_are_positive(const Operator& op, const Data& data);
 
+/// Whether what one of these tensors holds hangs on all of them.
+bool are_drawn_together(const Operator& op, const Data& data, ValueKind kind);
+
 /// One of these tensors alone, from a stream of its own.
 Array<double> draw_tensor(const Operator& op, const Problem& problem, const Data& data,
                           ValueKind kind, const ElementTypes& types, const std::string& name);

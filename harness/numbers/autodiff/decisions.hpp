@@ -30,7 +30,7 @@ struct Decisions {
     }
 };
 
-inline thread_local Decisions current_decisions{};
+[[gnu::tls_model("initial-exec")]] inline thread_local Decisions current_decisions{};
 
 /// Counts from zero until the end of the scope.
 class ScopedDecisions {

@@ -60,9 +60,15 @@ class Tape {
 
     /// The tape that this thread's Traced values record on, while it exists.
     explicit Tape(Meetings* meetings = nullptr) : meetings_(meetings), before_(current) {
+        nodes_.swap(kept);
+        nodes_.clear();
         current = this;
     }
-    ~Tape() { current = before_; }
+    ~Tape() {
+        current = before_;
+        constexpr std::size_t most_kept = 1 << 20;  // of 48 bytes
+        if (nodes_.capacity() <= most_kept) kept.swap(nodes_);
+    }
     Tape(const Tape&) = delete;
     Tape& operator=(const Tape&) = delete;
 
@@ -107,7 +113,7 @@ class Tape {
     std::size_t size() const { return nodes_.size(); }
 
   private:
-    inline static thread_local Tape* current = nullptr;
+    [[gnu::tls_model("initial-exec")]] inline static thread_local Tape* current = nullptr;
 
     double scale_of_next() const;
     void note(const Traced& a, const Traced& b);
@@ -120,6 +126,8 @@ class Tape {
     std::vector<double> errors_from_saved(std::span<const Seed> seeds) const;
 
     std::vector<std::array<Link, 2>> nodes_;
+    /// The memory of the last run. New memory takes longer than to record in it.
+    inline static thread_local std::vector<std::array<Link, 2>> kept;
     /// A product of a product, or 1, and a factor that was computed; `goes_on`: it is multiplied by
     /// another such factor, or meets a number that is not 0.
     struct Product {

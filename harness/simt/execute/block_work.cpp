@@ -15,7 +15,7 @@ struct Works {
 };
 thread_local Works works;
 // Most kernels have none: then a block costs no more than to see that.
-constinit thread_local bool has_works = false;
+GRADVERIFY_SIMT_STATIC_TLS constinit thread_local bool has_works = false;
 
 template <class Function>
 void for_each_of(unsigned rank, Function function) {

@@ -18,8 +18,8 @@
 namespace gradverify::simt {
 
 namespace unit {
-constinit thread_local State state;
-constinit thread_local int atomics_left = 0;
+GRADVERIFY_SIMT_STATIC_TLS constinit thread_local State state;
+GRADVERIFY_SIMT_STATIC_TLS constinit thread_local int atomics_left = 0;
 }  // namespace unit
 
 // The built-in variables of CUDA C++ are parts of `state`.
@@ -37,8 +37,9 @@ static_assert(offsetof(unit::State, thread) == 0 && offsetof(unit::ThreadSlot, i
               offsetof(unit::State, block_index) == 32 && offsetof(unit::State, block_dim) == 44 &&
               offsetof(unit::State, grid_dim) == 56);
 
-constinit thread_local Executor* executor_of_thread = nullptr;
-constinit thread_local Watcher* watching = nullptr;
+// What is declared so loses it in this file where the definition does not say it again.
+GRADVERIFY_SIMT_STATIC_TLS constinit thread_local Executor* executor_of_thread = nullptr;
+GRADVERIFY_SIMT_STATIC_TLS constinit thread_local Watcher* watching = nullptr;
 
 namespace {
 

@@ -13,7 +13,7 @@
 
 namespace gradverify::simt {
 
-constinit thread_local Detector* detecting = nullptr;
+GRADVERIFY_SIMT_STATIC_TLS constinit thread_local Detector* detecting = nullptr;
 
 namespace {
 
