@@ -65,7 +65,8 @@ class NotedLaunch {
     NotedLaunch& operator=(const NotedLaunch&) = delete;
 };
 
-/// The exit code of a worker that answered its last case but has lost its device.
+/// The exit code of a worker that answered its last case but has lost its device, or what it was
+/// asked next.
 inline constexpr int worker_exit_device_lost = 75;
 
 /// Ends a worker that lost its device in a kernel that is not its case's, as that kernel's crash

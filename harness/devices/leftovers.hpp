@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what a launcher has left behind in its process that may harm the calls after it: host
-// threads, other processes, open files, changed limits.
+// threads, other processes, open files, timers, changed limits.
 #pragma once
 
 #include <string>
@@ -17,13 +17,13 @@ class Leftovers {
     /// What there is beyond that, as a clause: `leaves a host thread running`; empty without
     /// anything. A file or two are a log's or a cache's: only those count that `launcher` opens
     /// again and again. Threads that are about to end are waited for; other processes are ended,
-    /// and limits restored.
+    /// and limits restored. Where a launcher forked and both returned, the other process ends here.
     std::string found(const void* launcher) const;
 
   private:
     Kept kept_;
     bool had_children_;
-    int threads_, next_file_;
+    int process_, threads_, next_file_, next_timer_;
 };
 
 }  // namespace gradverify

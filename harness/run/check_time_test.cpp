@@ -115,6 +115,18 @@ TEST_CASE("with a time limit each row has its first 50 cases before a cheap one 
     CHECK(slow == 60);
 }
 
+TEST_CASE("with a time limit rows of a kernel that has ended its process wait for other kernels'") {
+    Bench bench;
+    bench.check({bench.row("crash"), bench.row("pass"), bench.row("pid", "toy.forward/small")},
+                {.cases = 50, .seconds = 600.0});
+    const auto last = std::ranges::find(bench.ended_cases, "pid 49 passed");
+    REQUIRE(last != bench.ended_cases.end());
+    // A few were in flight.
+    CHECK(std::count_if(bench.ended_cases.begin(), last,
+                        [](const std::string& ended) { return ended.starts_with("pass "); }) < 20);
+    CHECK(bench.ended_cases.size() == 101);
+}
+
 TEST_CASE("with a time limit dear cases come behind a row's first, but for a row of dear ones") {
     const auto order_of = [](double usual, double dear, std::optional<double> seconds) {
         Bench bench;

@@ -376,6 +376,11 @@ void Rows::stop(Serving& serving, std::int64_t index, const Stop& why) {
     const Row& row = serving.result.row;
     failing_kernels_.insert(row.kernel);
     seen_.try_emplace({row.kernel, row.device}, SeenFailure{*why.drawn, why.outcome});
+    if (why.outcome.discovery == Discovery::answered) return;
+    // Each new worker and each search for the guilty case keeps the rows of other kernels waiting.
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+        if (rows_[i].result.row.kernel == row.kernel && rows_[i].result.row.device == row.device)
+            turns_.has_its_due(i);
 }
 
 /// Takes back the cases behind the one that decides the row: each might hang.

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -137,6 +138,7 @@ std::optional<Outcome> leave(const std::string& word) {
     if (word == "die_if_damaged" && damaged) die_of(SIGABRT);
     if (word == "hang_if_tainted" && is_tainted) return hang();
     if (word == "die_if_tainted" && is_tainted) die_of(SIGABRT);
+    if (word == "die_of_taint_later" && is_tainted && cases_before > 2) die_of(SIGABRT);
     if (word == "die_in_company" && cases_before > 0) die_of(SIGABRT);
     if (word == "speak_and_fail") std::fprintf(stderr, "\x1b[31mwrong\n");
     if (word == "speak_and_abort") {
@@ -154,7 +156,7 @@ std::optional<Outcome> leave(const std::string& word) {
         die_of(SIGSEGV);
     }
     if (word == "lose_device") {
-        write_to_answers(encode(Outcome::failed("sticky")) + "\n");
+        write_to_answers(answer_line(Outcome::failed("sticky")));
         _exit(worker_exit_device_lost);
     }
     if (word == "garbage_as_answer") {
@@ -203,11 +205,14 @@ Outcome obey(std::string_view text) {
     ++cases_before;
     if (left) return *left;
     if (word == "damage") return damage();
+    if (word == "stay" && std::atexit([] { hang(); }) == 0) return Outcome::passed();
     if (word == "taint") is_tainted = true;
     if (word == "fail_if_tainted" && is_tainted) return Outcome::failed("taint");
     if (word == "fail_behind_any" && cases_before > 1) return Outcome::failed("stale");
     if (word == "fail_at_its_third" && ++counted == 3) return Outcome::failed("third");
-    if (word == "fail_by_chance" && cases_before == 3) return Outcome::failed("chance");
+    if (word == "fail_from_its_eighth" && ++counted >= 8) return Outcome::failed("eighth");
+    if (word == "fail_by_chance" && ++counted == 1 && cases_before == 3)
+        return Outcome::failed("chance");
     write_finding(word);
     if (word == "no_memory") throw std::bad_alloc();
     if (word == "throw") throw std::runtime_error("thrown");
@@ -217,6 +222,11 @@ Outcome obey(std::string_view text) {
     }
     if (word == "spin_100") spin_ms(100);
     if (word == "sleep_20") sleep_ms(20);
+    if (word == "steal") {
+        sleep_ms(200);
+        std::array<char, 7> taken{};
+        if (read(worker_request_fd, taken.data(), taken.size()) < 0) std::perror("test worker");
+    }
     if (word == "sleep_300" || word == "use_device_300") sleep_ms(300);
     const bool errs = word == "err_at_2_fail_at_4" && index == 2;
     // The case that ends a row is slow, so that the answers behind it overtake it.
@@ -256,7 +266,7 @@ int die_in_first_call(double start_seconds) {
     serve_forks();
     std::string request;
     for (char byte = 0; read(worker_request_fd, &byte, 1) == 1 && byte != '\n';) request += byte;
-    const auto asked = std::get<ServeClients>(decode_request(request));
+    const auto asked = std::get<ServeClients>(decode_request(request.substr(2)));
     const Exchange exchange(worker_exchange_fd, asked.slots);
     while (usage_of(::getpid())->cpu_seconds < start_seconds) continue;
     ++exchange.head().rounds;

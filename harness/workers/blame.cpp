@@ -20,7 +20,9 @@ constexpr std::chrono::seconds search_time{60};
 // died.
 constexpr std::chrono::seconds short_search_time{10};
 // A failure that comes neither alone nor behind another kernel is by chance: it gets so many.
-constexpr int most_chances = 11;
+constexpr std::size_t most_chances = 11;
+// A damaged heap is noticed behind one kernel and not behind another, whosever the damage is.
+constexpr std::size_t most_thirds = 4;
 
 /// Whether the case's kernel declares no block sizes, so that Launch::block_size is 0.
 bool has_no_block_size(const Work& work) {
@@ -98,7 +100,7 @@ Outcome WorkerPool::judge(const WorkerHistory& history, const Task& task, const 
     const Patience patience = too_much ? Patience::trial : Patience::full;
     if (auto outcome = explained(history, task.work, charged(end, task.work), patience))
         return *outcome;
-    return unexplained(history, task.work, end);
+    return unexplained(history.in_order(), task.work, end, again.outcome);
 }
 
 Outcome WorkerPool::judge(const WorkerHistory& before, const Task& task,
@@ -110,9 +112,11 @@ Outcome WorkerPool::judge(const WorkerHistory& before, const Task& task,
         before.in_order(), [&](const Task& other) { return other.work.kernel != kernel; });
     if (others == 0) return failed;
     if (const auto outcome = explained(before, task.work, failed, Patience::full)) return *outcome;
-    int chance = 1;
+    std::size_t chance = 1;
     for (; chance < most_chances && Clock::now() < until; ++chance)
-        if (run_behind({}, task.work, Patience::full).verdict == Verdict::failed) {
+        // Behind more of itself each time: it may add up what its cases leave.
+        if (run_behind(std::vector<Work>(chance, task.work), task.work, Patience::full).verdict ==
+            Verdict::failed) {
             fail_alone_.insert(kernel);
             return failed;
         }
@@ -156,30 +160,40 @@ std::optional<Outcome> WorkerPool::explained(const WorkerHistory& before, const 
     if (fails({}) || (!own.empty() && fails(own))) return is_its_own();
     for (const Task& suspect : others) {
         if (Clock::now() > until) break;
-        if (!fails({suspect.work})) continue;
+        // One that dies by itself explains nothing.
+        if (!fails({suspect.work}) ||
+            run_behind({}, suspect.work, patience).verdict == Verdict::failed)
+            continue;
         // One that reads what any kernel leaves fails behind a third one as well, or by chance.
-        const auto third = std::ranges::find_if(
-            others, [&](const Task& other) { return other.work.kernel != suspect.work.kernel; });
-        if ((third != others.end() && fails({third->work})) || !fails({suspect.work}))
+        std::map<const Kernel*, Work> thirds;
+        for (const Task& other : others)
+            if (other.work.kernel != suspect.work.kernel && thirds.size() < most_thirds)
+                thirds.emplace(other.work.kernel, other.work);
+        if (std::ranges::any_of(thirds, [&](const auto& third) { return fails({third.second}); }) ||
+            !fails({suspect.work}))
             return is_its_own();
         const std::string behind =
             suspect.work.drawn ? suspect.work.drawn->print() : suspect.work.property;
-        if (third == others.end())
+        if (thirds.empty())
             return Outcome::errored(fmt::format(
                 "fails behind {} alone, so one of the two is wrong: {}", behind, failed.message));
-        Outcome culprit = Outcome::failed(
-            fmt::format("what it leaves in its process makes {} fail there, which does not alone "
-                        "nor behind another kernel: {}",
-                        kernel ? kernel->name : work.property, failed.message));
-        culprit.discovery = Discovery::damaged;
-        if (suspect.ticket >= 0)
-            answers_.push_back({.ticket = suspect.ticket,
-                                .drawn = suspect.work.drawn,
-                                .outcome = std::move(culprit),
-                                .late = true});
+        accuse(suspect, work, failed.message);
         return alone_it;
     }
     return std::nullopt;
+}
+
+void WorkerPool::accuse(const Task& suspect, const Work& work, const std::string& what) {
+    Outcome culprit = Outcome::failed(
+        fmt::format("what it leaves in its process makes {} fail there, which does not alone nor "
+                    "behind another kernel: {}",
+                    work.kernel ? work.kernel->name : work.property, what));
+    culprit.discovery = Discovery::damaged;
+    if (suspect.ticket >= 0)
+        answers_.push_back({.ticket = suspect.ticket,
+                            .drawn = suspect.work.drawn,
+                            .outcome = std::move(culprit),
+                            .late = true});
 }
 
 Outcome WorkerPool::blame(const Task& task, WorkerEnd end) {
@@ -220,13 +234,37 @@ bool WorkerPool::find_culprit(const WorkerHistory& history, std::chrono::seconds
     return false;
 }
 
-Outcome WorkerPool::unexplained(const WorkerHistory& history, const Work& work,
-                                const WorkerEnd& end) {
+std::optional<Task> WorkerPool::only_culprit(const std::vector<Task>& before, const Work& work) {
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + short_search_time;
+    std::map<const Kernel*, Task> others;
+    for (const Task& task : before)
+        if (task.work.kernel != work.kernel) others.insert_or_assign(task.work.kernel, task);
+    std::optional<Task> culprit;
+    for (const auto& [kernel, last] : others) {
+        std::vector<Work> without;
+        for (const Task& task : before)
+            if (task.work.kernel != kernel) without.push_back(task.work);
+        if (Clock::now() > until) return std::nullopt;
+        if (run_behind(std::move(without), work, Patience::full).verdict == Verdict::failed)
+            continue;
+        if (culprit) return std::nullopt;
+        culprit = last;
+    }
+    return culprit;
+}
+
+Outcome WorkerPool::unexplained(const std::vector<Task>& before, const Work& work,
+                                const WorkerEnd& end, const Outcome& alone_it) {
     std::vector<Work> works;
-    for (const Task& answered : history.in_order()) works.push_back(answered.work);
+    for (const Task& answered : before) works.push_back(answered.work);
     const std::size_t count = works.size();
     works.push_back(work);
     const bool again = alone(works, Patience::full).death.has_value();
+    if (const auto culprit = again ? only_culprit(before, work) : std::nullopt) {
+        accuse(*culprit, work, end.cause());
+        return alone_it;
+    }
     return Outcome::errored(
         fmt::format("its worker died at this case: {}; alone it does not, nor does any of the {} "
                     "cases run before it; all of them in this order {}",

@@ -2,8 +2,10 @@
 // Which case is charged with a worker's death. testing/worker.cpp has the fake worker's words.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <map>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "harness/base/errors.hpp"
@@ -108,6 +110,24 @@ TEST_CASE("workers with a checked heap are replaced, and what ends them badly is
     CHECK(late[0].ticket == 2);
 }
 
+TEST_CASE("a kernel that reads what its worker is asked next keeps no case from its answer") {
+    WorkerPool pool(options());
+    CHECK(pool.run(told("pass")).verdict == Verdict::passed);
+    pool.submit(0, told("steal"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    for (const std::int64_t ticket : {1, 2, 3}) pool.submit(ticket, told("echo"));
+    for (int i = 0; i < 4; ++i) CHECK(pool.wait(30.0).value().outcome.verdict == Verdict::passed);
+}
+
+TEST_CASE("a worker that is to be replaced and does not leave keeps no case waiting") {
+    WorkerPoolOptions strict = options();
+    strict.strict_cases = 1;
+    strict.depth = 1;
+    WorkerPool pool(strict);
+    for (const auto& [ticket, outcome] : outcomes_of(pool, {"stay", "pass"}))
+        CHECK(outcome.verdict == Verdict::passed);
+}
+
 TEST_CASE("a death that nothing repeats is an error that gives the evidence") {
     WorkerPool pool(options());
     const auto outcomes = outcomes_of(pool, {"pass", "echo", "die_in_company", "pass"});
@@ -177,6 +197,29 @@ TEST_CASE("a kernel that dies or hangs of another's leftovers has not failed: th
     CHECK(said(own.at(2)) == "failed: the kernel's process called abort()");
 }
 
+TEST_CASE("of many kernels that a death needs, the one that it always needs is charged") {
+    const Kernel harmful{.name = "toy.forward/harmful"}, right{.name = "toy.forward/right"},
+        first{.name = "toy.forward/first"}, second{.name = "toy.forward/second"};
+    const auto outcomes = in_one_worker({{&first, "pass"},
+                                         {&second, "pass"},
+                                         {&first, "pass"},
+                                         {&second, "pass"},
+                                         {&harmful, "taint"},
+                                         {&right, "die_of_taint_later"}});
+    CHECK(outcomes.size() == 7);
+    for (const auto& [ticket, outcome] : outcomes)
+        CHECK(outcome.verdict == (ticket == 104 ? Verdict::failed : Verdict::passed));
+}
+
+TEST_CASE("a kernel that dies by itself does not explain the failure of another") {
+    const Kernel other{.name = "toy.forward/other"}, harmful{.name = "toy.forward/harmful"},
+        right{.name = "toy.forward/right"};
+    const auto outcomes =
+        in_one_worker({{&other, "pass"}, {&harmful, "damage"}, {&right, "fail_by_chance"}});
+    CHECK(outcomes.size() == 3);
+    CHECK(contains(outcomes.at(2).message, "failed once, and not again: "));
+}
+
 TEST_CASE("of two kernels nobody can tell which is wrong, with a third one it is told") {
     const Kernel harmful{.name = "toy.forward/harmful"}, right{.name = "toy.forward/right"},
         another{.name = "toy.forward/another"}, wrong{.name = "toy.forward/wrong"};
@@ -201,6 +244,10 @@ TEST_CASE("a failure that needs the kernel's own cases before it is its own") {
     CHECK(outcomes.size() == 5);
     for (const auto& [ticket, outcome] : outcomes)
         CHECK(said(outcome) == (ticket == 4 ? "failed: third" : "passed: "));
+    // The history keeps 50 cases, and one of each row beyond.
+    std::vector<Told> many(8, {&wrong, "fail_from_its_eighth"});
+    many.insert(many.begin() + 7, 60, {&other, "pass"});
+    CHECK(said(in_one_worker(many).at(67)) == "failed: eighth");
 }
 
 TEST_CASE("a failure by chance is no failure of the kernel that has others beside it") {

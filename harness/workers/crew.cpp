@@ -195,7 +195,8 @@ void Crew::send(Worker& worker) {
         worker.running.push_back(std::move(worker.waiting.front()));
         worker.waiting.pop_front();
         if (worker.running.size() == 1) worker.begin_first(options_.shows_prints);
-        worker.process.send(encode(worker.running.back().work.request));
+        Task& task = worker.running.back();
+        task.line = worker.process.send(encode(task.work.request));
     }
 }
 
@@ -208,6 +209,12 @@ bool Crew::take(Worker& worker, const std::string& line) {
         return worker.greeted;
     }
     if (worker.running.empty()) return false;
+    if (worker.process.number_answered() != worker.running.front().line) {
+        // A case before has taken requests, or answers as well.
+        const bool is_first = worker.history.empty();
+        if (!is_first) replace(worker);
+        return !is_first;
+    }
     if (const auto* unreachable = std::get_if<Unreachable>(&*answer)) {
         worker.is_unreachable = true;
         await_device(unreachable->why);
@@ -358,7 +365,11 @@ void Crew::watch(Worker& worker) {
         return;
     }
     WorkerAllowance allowed{options_.start_seconds, options_.start_seconds, options_.start_seconds};
-    if (worker.greeted) {
+    const bool leaves = worker.retiring && worker.running.empty();
+    if (leaves) {
+        constexpr double longest = WorkerProcess::exit_seconds;
+        allowed = {longest, longest, longest};
+    } else if (worker.greeted) {
         if (worker.running.empty()) return;
         // While the owner makes its call, the owner is watched.
         if (worker.is_client() && owner_->has_asked(worker.client))
@@ -366,7 +377,19 @@ void Crew::watch(Worker& worker) {
         allowed = allowance(worker);
     }
     allowed.memory_bytes = options_.memory_bytes;
-    if (const auto why = worker.process.why_kill(allowed)) bury(worker, *why);
+    const auto why = worker.process.why_kill(allowed);
+    if (why && !leaves) return bury(worker, *why);
+    if (!why) return;
+    // One that takes long to leave has done nothing wrong, but others are not to wait for it.
+    replace(worker);
+}
+
+/// Another process goes on, and no case is charged.
+void Crew::replace(Worker& worker) {
+    worker.process.kill_now();
+    if (worker.is_client()) owner_->forget(worker.client);
+    worker.history = {};
+    restart(worker);
 }
 
 void Crew::poll_once(double seconds) {
@@ -415,12 +438,12 @@ std::optional<Crew::Event> Crew::next(double seconds) {
     return event;
 }
 
-std::vector<Crew::Ended> Crew::finish() {
+std::vector<Crew::Ended> Crew::finish(double exit_seconds) {
     std::vector<Ended> badly;
     for (const auto& worker : workers_) worker->process.close_requests();
     for (const auto& worker : workers_) {
         if (!worker->process.runs()) continue;
-        WorkerEnd end = worker->process.end(WorkerProcess::exit_seconds);
+        WorkerEnd end = worker->process.end(exit_seconds);
         WorkerHistory history = std::exchange(worker->history, {});
         // One that takes long to leave, on a busy machine or under a tool, has done nothing wrong.
         if (end.closed_pipe || end.in_good_order()) continue;
@@ -454,7 +477,11 @@ LoneResult run_alone(WorkerPoolOptions options, const TimeLimits& limits,
         }
         result.outcome = std::move(std::get<Crew::Answered>(*event).outcome);
     }
-    for (Crew::Ended& ended : crew.finish()) result.death = std::move(ended.end);
+    // The pool waits meanwhile, once for each suspect; a GPU takes long to be left.
+    const bool is_quick = !works.empty() && works.back().device == "cpu";
+    for (Crew::Ended& ended :
+         crew.finish(is_quick ? WorkerProcess::death_seconds : WorkerProcess::exit_seconds))
+        result.death = std::move(ended.end);
     return result;
 }
 

@@ -99,7 +99,7 @@ class Crew {
     /// What happened next; nothing when nothing did for these seconds, or a little while.
     std::optional<Event> next(double seconds);
     /// Ends the workers, which must be idle; returns those that did not end in good order.
-    std::vector<Ended> finish();
+    std::vector<Ended> finish(double exit_seconds = WorkerProcess::exit_seconds);
 
   private:
     struct Worker;
@@ -126,6 +126,7 @@ class Crew {
     void await_device(const std::string& why);
     void watch(Worker& worker);
     void bury(Worker& worker, const std::string& overstepped = "");
+    void replace(Worker& worker);
     void restart(Worker& worker);
     void take(DeviceOwner::Death death);
     WorkerAllowance allowance(const Worker& worker) const;

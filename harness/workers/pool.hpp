@@ -111,7 +111,13 @@ class WorkerPool {
     Outcome charged(const WorkerEnd& end, const Work& work) const;
     /// Looks for an answered case that is to blame, and gives it a late answer; false without one.
     bool find_culprit(const WorkerHistory& history, std::chrono::seconds time);
-    Outcome unexplained(const WorkerHistory& history, const Work& work, const WorkerEnd& end);
+    Outcome unexplained(const std::vector<Task>& before, const Work& work, const WorkerEnd& end,
+                        const Outcome& alone_it);
+    /// The last case of the one other kernel without whose cases these no longer end in a death;
+    /// nothing where it takes several, or none.
+    std::optional<Task> only_culprit(const std::vector<Task>& before, const Work& work);
+    /// Gives an answered case of a kernel a late answer: what it leaves makes this work fail.
+    void accuse(const Task& suspect, const Work& work, const std::string& what);
     void end_without_a_case(const Crew::Ended& ended);
 
     TimeLimits limits_;

@@ -84,7 +84,9 @@ bool WorkerEnd::by_others() const {
 
 std::string WorkerEnd::cause() const {
     if (!overstepped.empty()) return overstepped;
-    if (closed_pipe) return "the kernel closed descriptors of the harness";
+    // A worker that finds its requests ended leaves in good order.
+    if (closed_pipe || (exited_with(0) && launched && !in_launcher))
+        return "the kernel closed descriptors of the harness";
     std::string text =
         found.empty() ? "the kernel's process " : found + "; then the kernel's process ";
     if (WIFEXITED(status)) {
@@ -107,15 +109,16 @@ void WorkerProcess::start(const std::vector<std::string>& command, bool strict_h
     kill_now();
     worker_ = spawn_worker(command, strict_heap, exchange, forks);
     unsent_.clear();
+    lines_sent_ = 0;
     received_.clear();
     prints_.clear();
     begin_case();
 }
 
-void WorkerProcess::send(const std::string& line) {
-    unsent_ += line;
-    unsent_ += '\n';
+std::int64_t WorkerProcess::send(const std::string& line) {
+    unsent_ += fmt::format("{} {}\n", ++lines_sent_, line);
     flush();
+    return lines_sent_;
 }
 
 void WorkerProcess::flush() {
@@ -141,7 +144,10 @@ std::optional<std::string> WorkerProcess::next_line() {
     if (end == std::string::npos) return std::nullopt;
     std::string line = received_.substr(0, end);
     received_.erase(0, end + 1);
-    return line;
+    const std::size_t blank = line.find(' ');
+    const auto number = parse_int(std::string_view(line).substr(0, blank));
+    number_answered_ = number.value_or(-1);
+    return number && blank != std::string::npos ? line.substr(blank + 1) : line;
 }
 
 void WorkerProcess::read_prints() {

@@ -3,6 +3,7 @@
 // it died of. It is clean (fork and exec, never fork alone), and leads a process group of its own.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,8 +62,9 @@ class WorkerProcess {
                ForkServers* forks);
     bool runs() const { return worker_.pid > 0; }
 
-    /// Queues lines for its request pipe, and writes what the pipe has room for.
-    void send(const std::string& line);
+    /// Queues a line for its request pipe, and writes what the pipe has room for. Returns its
+    /// number.
+    std::int64_t send(const std::string& line);
     void flush();
     bool has_unsent() const { return !unsent_.empty(); }
     /// No more requests: it ends when it has answered those that it has.
@@ -71,6 +73,8 @@ class WorkerProcess {
     /// Reads what it says; false once its answers have ended.
     bool read_answers();
     std::optional<std::string> next_line();
+    /// The number of the line that this answers; -1 where it says none.
+    std::int64_t number_answered() const { return number_answered_; }
     /// Reads what it prints, and passes it on to stderr if the case in hand is shown.
     void read_prints();
     void forget_prints() { prints_.clear(); }
@@ -103,6 +107,7 @@ class WorkerProcess {
   private:
     SpawnedWorker worker_;
     std::string unsent_, received_, prints_;
+    std::int64_t lines_sent_ = 0, number_answered_ = -1;
     bool shows_prints_ = true;
     Watchdog watchdog_;
 };

@@ -53,6 +53,7 @@ struct Task {
     Patience patience = Patience::full;
     /// It has failed beside other calls, which say nothing of a kernel that shares variables.
     bool has_failed_beside_others = false;
+    std::int64_t line = 0;  ///< its number among those that its worker's process was sent
 };
 
 }  // namespace gradverify

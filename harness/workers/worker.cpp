@@ -13,22 +13,25 @@
 #include <fstream>
 #include <new>
 #include <optional>
+#include <stdexcept>
 
 #include "harness/base/errors.hpp"
+#include "harness/base/text.hpp"
 #include "harness/devices/apart/apart_device.hpp"
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/devices/launch.hpp"
 #include "harness/devices/owner/owner_device.hpp"
 #include "harness/workers/fork_server.hpp"
-#include "harness/workers/protocol.hpp"
 
 namespace gradverify {
 
 namespace {
 
+std::int64_t number_asked = 0;  ///< of the last request
+
 bool write_answer(FILE* to, const Answer& answer) {
-    return std::fputs((encode(answer) + '\n').c_str(), to) >= 0 && std::fflush(to) == 0;
+    return std::fputs(answer_line(answer).c_str(), to) >= 0 && std::fflush(to) == 0;
 }
 
 /// One line without its end; nothing when there is no more.
@@ -119,6 +122,16 @@ void keep_modest() {
     std::ofstream("/proc/self/oom_score_adj") << 1000;
 }
 
+/// Behind its number. Ends the worker where a kernel has read some of it: another is asked again.
+Request intact_request(std::string_view line) try {
+    const std::size_t blank = line.find(' ');
+    if (blank == line.npos) throw std::invalid_argument("no number");
+    number_asked = parse_int(line.substr(0, blank)).value_or(-1);
+    return decode_request(line.substr(blank + 1));
+} catch (const std::invalid_argument&) {
+    _exit(worker_exit_device_lost);
+}
+
 bool serves = false;  ///< this process only runs kernels
 
 }  // namespace
@@ -130,6 +143,10 @@ extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() {
     return serves ? 1 : 0;
 }
 // NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
+
+std::string answer_line(const Answer& answer) {
+    return std::to_string(number_asked) + ' ' + encode(answer) + '\n';
+}
 
 Outcome run_guarded(const CaseServer& server, const std::string& printed_case) {
     return guarded([&] { return server.run(printed_case); });
@@ -163,7 +180,7 @@ int worker_main(const CaseServer& server) {
     hide();
     if (!write_answer(answers, Ready{})) return 0;
     while (const auto line = read_line(requests)) {
-        const Request request = decode_request(*line);
+        const Request request = intact_request(*line);
         if (const auto* owned = std::get_if<ServeClients>(&request)) return serve(*owned, answers);
         const auto said = answer(server, request);
         if (!said) continue;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "harness/cases/suite.hpp"
+#include "harness/workers/protocol.hpp"
 
 namespace gradverify {
 
@@ -19,6 +20,10 @@ inline constexpr int worker_exchange_fd = 6;
 
 /// Serves requests until the pipe closes; returns the exit code.
 int worker_main(const CaseServer& server);
+
+/// What a worker writes: the answer behind the request's number, by which the driver notices that a
+/// kernel has taken requests, or that a copy of the process answers as well.
+std::string answer_line(const Answer& answer);
 
 /// `server.run`, with what it throws as an errored outcome.
 /// **Errors** EnvironmentError when the device can't be reached.

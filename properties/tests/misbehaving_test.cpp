@@ -48,7 +48,9 @@ constexpr Misbehaving kernels[] = {
     {"exits_after_overflow", "write at address ", true},
     {"exits_after_overrun", "write at address ", true},
     {"frees_buffer", "cudaFree: |wrote", true},
+    {"forks_and_returns_in_both", "the launcher leaves another process running"},
     {"leaves_process", "the launcher leaves another process running"},
+    {"leaves_timer", "the launcher leaves an alarm or a timer that ends the process"},
     {"lowers_limit", "the launcher changes the process's limit of open files"},
     {"recurses_in_kernel", "the kernel's process was killed by SIGSEGV|", true},
     {"recurses_on_host", "the kernel's process was killed by SIGSEGV|", true},
@@ -309,7 +311,7 @@ TEST_CASE("what the device found comes before how the launcher ended the process
                                               ? "thread (0, 0, 0) writes out of bounds: unmapped"
                                               : "write at address "));
         CHECK(overrun.message.find("gradverify_simt") == std::string::npos);
-        CHECK(overrun.message.find("kernels.cu:203: launch of store<<<1, 1>>>; "
+        CHECK(overrun.message.find("kernels.cu:209: launch of store<<<1, 1>>>; "
                                    "then the kernel's process called exit(1)") !=
               std::string::npos);
         const Outcome overflow = run("exits_after_overflow", property);
@@ -321,7 +323,7 @@ TEST_CASE("what the device found comes before how the launcher ended the process
         if (property == std::string("free_of_races")) {
             CHECK(overflow.message.find("; int overflow at ") != std::string::npos);
             CHECK(overflow.message.ends_with(
-                "properties/tests/misbehaving/misbehaving_kernels.cu:208: 46341 * 46341 on the "
+                "properties/tests/misbehaving/misbehaving_kernels.cu:214: 46341 * 46341 on the "
                 "host"));
         }
         // That it can't be run here is no fault of the kernel.
@@ -339,13 +341,13 @@ TEST_CASE("a fault of a launcher's host code says what it touched, and the line"
         {"segfaults",
          "misbehaving_kernels.cu:46: the launcher's host code: write through a null pointer"},
         {"reads_null_in_helper",
-         "misbehaving_kernels.cu:239: the launcher's host code: read through a null "},
+         "misbehaving_kernels.cu:245: the launcher's host code: read through a null "},
         {"writes_wild",
-         "misbehaving_kernels.cu:243: the launcher's host code: write at address 0x7123456789a0"},
+         "misbehaving_kernels.cu:249: the launcher's host code: write at address 0x7123456789a0"},
         {"copies_from_null",
-         "misbehaving_kernels.cu:246: the launcher's host code: read through a null pointer, "},
+         "misbehaving_kernels.cu:252: the launcher's host code: read through a null pointer, "},
         {"reads_past_output",
-         "misbehaving_kernels.cu:250: the launcher's host code: read past the end of db: "},
+         "misbehaving_kernels.cu:256: the launcher's host code: read past the end of db: "},
         {"recurses_on_host", ": the launcher's host code: its stack overflowed"}};
     WorkerPool pool(workers());
     for (const auto& [variant, told] : faults) {

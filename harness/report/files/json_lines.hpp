@@ -7,7 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <fstream>
+#include <cstdio>
 #include <string>
 
 #include "harness/base/checked_json.hpp"
@@ -26,31 +26,28 @@ class JsonLines {
             throw EnvironmentError("can't write " + path + ": another run is writing it");
         }
         errno = 0;
-        file_.open(path);
-        require_written();
+        file_ = std::fopen(path.c_str(), "we");  // no worker's, whose kernel could write to it
+        if (file_ == nullptr) refuse_write(path_);
     }
     JsonLines(const JsonLines&) = delete;
     JsonLines& operator=(const JsonLines&) = delete;
     ~JsonLines() {
+        if (file_ != nullptr) std::fclose(file_);
         if (lock_ >= 0) ::close(lock_);
     }
 
     /// Bytes that are no UTF-8, as a foreign library's message may hold, are replaced.
     void write(const ordered_json& object) {
         errno = 0;
-        file_ << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n'
-              << std::flush;
-        require_written();
+        const std::string line =
+            object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + '\n';
+        if (std::fputs(line.c_str(), file_) < 0 || std::fflush(file_) != 0) refuse_write(path_);
     }
 
   private:
-    void require_written() const {
-        if (!file_) refuse_write(path_);
-    }
-
     std::string path_;
     int lock_;  ///< negative where it can't be opened so
-    std::ofstream file_;
+    std::FILE* file_;
 };
 
 }  // namespace gradverify

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the result files hold, and when.
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <filesystem>
@@ -13,6 +15,7 @@
 #include "harness/report/files/json_lines.hpp"
 #include "harness/report/files/junit.hpp"
 #include "harness/testing/made_results.hpp"
+#include "harness/testing/temporary_folder.hpp"
 
 namespace {
 
@@ -40,6 +43,20 @@ RowResult awkward_failure() {
 }
 
 }  // namespace
+
+TEST_CASE("a result file is open in no process that this one starts") {
+    const TemporaryFolder folder;
+    const JsonLines lines((folder.path() / "a.json").string());
+    int found = 0;
+    for (int fd = 0; fd < 256; ++fd) {
+        std::error_code none;
+        const auto file = std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd), none);
+        if (file.filename() != "a.json") continue;
+        ++found;
+        CHECK((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+    }
+    CHECK(found > 0);
+}
 
 TEST_CASE("the JSON results are a run, verdicts and a summary, with their fields in this order") {
     const RunRecord run{.seed = 18446744073709551615u,

@@ -5,12 +5,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "properties/tests/launches.cuh"
@@ -97,16 +97,11 @@ void damage_heap(const GradBias&) {
 void die_at_exit() { std::abort(); }
 void leave_trap(const GradBias&) { std::atexit(die_at_exit); }
 
-/// While other kernels' calls are made, or at the end.
+/// In other kernels' calls, or at the end.
+bool is_doomed = false;
 void abort_later(const GradBias&) {
     std::atexit(die_at_exit);
-    sigevent event{};
-    event.sigev_notify = SIGEV_SIGNAL;
-    event.sigev_signo = SIGABRT;
-    timer_t timer{};
-    timer_create(CLOCK_MONOTONIC, &event, &timer);
-    const itimerspec soon{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = 20'000'000}};
-    timer_settime(timer, 0, &soon, nullptr);
+    is_doomed = true;
 }
 
 /// It writes into the output when the call is over.
@@ -143,7 +138,18 @@ void keep_thread(const GradBias&) {
     }();
     if (!kept) std::abort();
 }
-void dally(const GradBias&) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }
+void dally(const GradBias&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    static int calls = 0;
+    if (is_doomed && ++calls == 10) std::abort();
+}
+void leave_timer(const GradBias&) {
+    const itimerval soon{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_usec = 50'000}};
+    setitimer(ITIMER_PROF, &soon, nullptr);
+}
+void fork_both(const GradBias&) {
+    if (fork() < 0) std::abort();
+}
 void forget_memory(const GradBias&) {
     char* volatile forgotten = new char[1000];
     forgotten = nullptr;
@@ -270,11 +276,13 @@ MISBEHAVING("exits_after_overflow", overflow_and_exit);
 MISBEHAVING("exits_after_overrun", overrun_and_exit);
 MISBEHAVING("exits_after_ptx", use_ptx_and_exit);
 MISBEHAVING("forgets_memory", forget_memory);
+MISBEHAVING("forks_and_returns_in_both", fork_both);
 MISBEHAVING("frees_buffer", free_buffer);
 MISBEHAVING("joins_thread", join_thread);
 MISBEHAVING("keeps_thread", keep_thread).keeps_threads();
 MISBEHAVING("leaves_process", leave_process);
 MISBEHAVING("leaves_thread", leave_thread);
+MISBEHAVING("leaves_timer", leave_timer);
 MISBEHAVING("leaves_trap", leave_trap);
 MISBEHAVING("lowers_limit", lower_limit);
 MISBEHAVING("reads_null_in_helper", read_null_in_helper);
