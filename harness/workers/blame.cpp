@@ -256,9 +256,10 @@ std::optional<Task> WorkerPool::only_culprit(const std::vector<Task>& before, co
 
 Outcome WorkerPool::unexplained(const std::vector<Task>& before, const Work& work,
                                 const WorkerEnd& end, const Outcome& alone_it) {
+    const std::size_t count = before.size();
     std::vector<Work> works;
+    works.reserve(count + 1);
     for (const Task& answered : before) works.push_back(answered.work);
-    const std::size_t count = works.size();
     works.push_back(work);
     const bool again = alone(works, Patience::full).death.has_value();
     if (const auto culprit = again ? only_culprit(before, work) : std::nullopt) {

@@ -125,7 +125,7 @@ void keep_modest() {
 /// Behind its number. Ends the worker where a kernel has read some of it: another is asked again.
 Request intact_request(std::string_view line) try {
     const std::size_t blank = line.find(' ');
-    if (blank == line.npos) throw std::invalid_argument("no number");
+    if (blank == std::string_view::npos) throw std::invalid_argument("no number");
     number_asked = parse_int(line.substr(0, blank)).value_or(-1);
     return decode_request(line.substr(blank + 1));
 } catch (const std::invalid_argument&) {
