@@ -15,8 +15,13 @@ failures=0
 checks=0
 
 judged() { # CODE PATTERN ARGUMENTS...: what judge says
-    local code
+    local code word files=()
     checks=$((checks + 1))
+    # Built before, as judge's time includes that.
+    for word in "${@:3}"; do
+        [[ $word != *.cu ]] || { [[ $word == candidate.cu ]] && files+=(--apart); files+=("$word"); }
+    done
+    timeout 300 "$exe" "${files[@]}" --device cpu list >/dev/null 2>&1 </dev/null
     timeout 120 "$exe" judge --device cpu --jobs 2 --seed 1 --time 5s "${@:3}" >out 2>err </dev/null
     code=$?
     if [ "$code" -eq "$1" ] && grep -qE -e "$2" out; then return; fi
@@ -106,7 +111,7 @@ forges_alone() {
     case_name=$1
     { echo '#include "tools.hpp"' && echo 'namespace of {' && echo '}' && cat && kernel_of ''; } |
         sed 's/of::forged/forged/; /^namespace of {$/,/^}$/d' >candidate.cu
-    judged 1 '"verdict":"(failed|errored|unknown)",.*"apart":\["candidate.cu"\]' glue.cu candidate.cu
+    judged 1 '"verdict":"(failed|crashed|hung|errored|unknown)",.*"apart":\["candidate.cu"\]' glue.cu candidate.cu
     if [ -n "${2:-}" ]; then
         case_name="$1, not kept apart"
         sed 's/^void relu_backward.*/#include "candidate.cu"/' glue.cu >trusting.cu
