@@ -10,6 +10,7 @@
 #include "harness/devices/call_note.hpp"
 #include "harness/devices/device.hpp"
 #include "harness/devices/large/large_memory.hpp"
+#include "harness/devices/leftovers.hpp"
 #include "harness/devices/process_state.hpp"
 #include "harness/simt/simt.hpp"
 
@@ -217,6 +218,7 @@ class CpuDevice final : public Device {
         {
             const ScopedProcessState state;
             call.status = run(call.kernel, call.call, call.setting, call.delayed);
+            call.status.charge(restore_process());
         }
         if (call.left) std::memcpy(call.left, call.memory, call.bytes);
     }

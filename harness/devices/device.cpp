@@ -88,7 +88,11 @@ void RunStatus::call(const KernelDeclaration& kernel, const PassCall& call) {
                            : kernel.keeps_host_threads ? Leftovers::Kept::threads
                                                        : Leftovers::Kept::nothing);
     call_guarded(*this, kernel, call);
-    const std::string left = before.found(&kernel);
+    charge(before.found(&kernel));
+    if (kernel.device == "cuda") charge(restore_process());
+}
+
+void RunStatus::charge(const std::string& left) {
     if (left.empty()) return;
     error = "the launcher " + left;
     not_served = is_refusal = false;

@@ -37,8 +37,10 @@ struct RunStatus {
 
     bool ok() const { return error.empty(); }
     /// Calls the launcher; an exception becomes the error, or a refusal, and so does what it
-    /// leaves.
+    /// leaves, but for what a case on the CPU device is asked for once: see restore_process().
     void call(const KernelDeclaration& kernel, const PassCall& call);
+    /// The error is what the launcher has left, a clause of leftovers.hpp; empty for nothing.
+    void charge(const std::string& left);
 };
 
 enum class Edge { end, begin };

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "harness/base/errors.hpp"
 #include "harness/devices/call_note.hpp"
+#include "harness/devices/leftovers.hpp"
 #include "harness/devices/process_state.hpp"
 #include "harness/numbers/element_bits.hpp"
 #include "harness/operators/padding.hpp"
@@ -19,6 +21,7 @@ namespace gradverify {
 namespace {
 
 bool was_lost = false;
+std::string left_by_launchers;  ///< as a clause
 
 /// Noted so that a death is charged to the launcher.
 RunStatus run_noted(Device& device, const KernelDeclaration& kernel, const PassCall& call,
@@ -421,5 +424,18 @@ std::pair<CallResult, CallResult> call_kernel_twice(const Call& call) {
 Timing time_kernel(const Call& call, TimingOptions options) { return Rig(call).time(options); }
 
 bool device_was_lost() { return was_lost; }
+
+bool note_left() {
+    std::string found = restore_process();
+    if (found.empty()) return false;
+    was_lost = true;
+    if (left_by_launchers.empty()) left_by_launchers = std::move(found);
+    return true;
+}
+
+std::string take_left() {
+    note_left();
+    return std::exchange(left_by_launchers, {});
+}
 
 }  // namespace gradverify

@@ -95,4 +95,11 @@ Timing time_kernel(const Call& call, TimingOptions options);
 /// Whether this process can't run further cases, so that a worker must end.
 bool device_was_lost();
 
+/// Looks at what the launchers called so far have left in this process, and says whether that is
+/// anything. It costs as much as a short call: once before and once after other kernels than the
+/// case's own are called.
+bool note_left();
+/// The same at the end of a case, and says as a clause what was found; empty for nothing.
+std::string take_left();
+
 }  // namespace gradverify

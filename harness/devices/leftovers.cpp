@@ -18,8 +18,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 namespace gradverify {
 
@@ -45,16 +47,20 @@ constexpr NamedLimit limits[] = {
 };
 using Limits = std::array<rlimit, std::size(limits)>;
 
+/// Of faults, which are told by them, and of what ends children and readers.
+constexpr int restored_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGCHLD, SIGPIPE};
+using Handlers = std::array<struct sigaction, std::size(restored_signals)>;
+
 Limits limits_now() {
     Limits now{};
     // The library's getrlimit makes a call that takes twice as long.
     for (std::size_t i = 0; i < now.size(); ++i) syscall(SYS_getrlimit, limits[i].limit, &now[i]);
     return now;
 }
-/// As they were when the first launcher was called.
-const Limits& first_limits() {
-    static const Limits first = limits_now();
-    return first;
+Handlers handlers_now() {
+    Handlers now{};
+    for (std::size_t i = 0; i < now.size(); ++i) sigaction(restored_signals[i], nullptr, &now[i]);
+    return now;
 }
 
 /// Whether a thread has begun to end: one that was joined is counted for a moment yet.
@@ -96,9 +102,11 @@ bool has_children() {
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/// The number that the next file gets that is opened.
+/// A number that no file has, and the next one gets that is opened, unless one was closed since.
 int next_file() {
-    const int next = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    static int next = -1;
+    if (next >= 0 && fcntl(next, F_GETFD) < 0) return next;
+    next = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     if (next >= 0) close(next);
     return next;
 }
@@ -112,17 +120,6 @@ void end_children() {
     while (waitpid(-1, nullptr, WNOHANG) > 0) continue;
 }
 
-std::string changed_limit() {
-    const Limits now = limits_now();
-    for (std::size_t i = 0; i < now.size(); ++i) {
-        const rlimit& before = first_limits()[i];
-        if (now[i].rlim_cur == before.rlim_cur && now[i].rlim_max == before.rlim_max) continue;
-        setrlimit(limits[i].limit, &before);
-        return fmt::format("changes the process's limit of {}", limits[i].name);
-    }
-    return {};
-}
-
 /// The number that the process's next timer gets: Linux counts them.
 int next_timer() {
     sigevent silent{};
@@ -133,44 +130,56 @@ int next_timer() {
     return timer + 1;
 }
 
-/// The next timer's number as the last launcher left it; -1 before the first.
-int timers_so_far = -1;
+/// What a process was before its first launcher.
+struct FirstState {
+    bool had_children = has_children();
+    Limits limits = limits_now();
+    Handlers handlers = handlers_now();
+    int next_timer = gradverify::next_timer();
 
-/// Whether there was a clock that raises a signal, or a timer from this number on.
-bool end_timers(int first) {
-    bool any = false;
-    for (const auto clock : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
-        const itimerval none{};
-        itimerval was{};
-        setitimer(clock, &none, &was);
-        any |= timerisset(&was.it_value);
+    void restore_handlers() const {
+        const Handlers now = handlers_now();
+        for (std::size_t i = 0; i < now.size(); ++i)
+            if (now[i].sa_sigaction != handlers[i].sa_sigaction)
+                sigaction(restored_signals[i], &handlers[i], nullptr);
     }
-    timers_so_far = next_timer();
-    for (; first < timers_so_far; ++first) any |= syscall(SYS_timer_delete, first) == 0;
-    return any;
-}
+    std::string restored_limit() const {
+        const Limits now = limits_now();
+        for (std::size_t i = 0; i < now.size(); ++i) {
+            if (now[i].rlim_cur == limits[i].rlim_cur && now[i].rlim_max == limits[i].rlim_max)
+                continue;
+            setrlimit(gradverify::limits[i].limit, &limits[i]);
+            return fmt::format("changes the process's limit of {}", gradverify::limits[i].name);
+        }
+        return {};
+    }
+    /// Whether there was a clock that raises a signal, or another timer.
+    bool end_timers() {
+        bool any = false;
+        for (const auto clock : {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF}) {
+            const itimerval none{};
+            itimerval was{};
+            setitimer(clock, &none, &was);
+            any |= timerisset(&was.it_value);
+        }
+        const int next = gradverify::next_timer();
+        for (int timer = std::exchange(next_timer, next); timer < next; ++timer)
+            any |= syscall(SYS_timer_delete, timer) == 0;
+        return any;
+    }
+};
+std::optional<FirstState> first_state;
 
 }  // namespace
 
 Leftovers::Leftovers(Kept kept)
-    : kept_(kept),
-      had_children_(has_children()),
-      process_(getpid()),
-      threads_(threads()),
-      next_file_(next_file()),
-      next_timer_(timers_so_far >= 0 ? timers_so_far : next_timer()) {
-    first_limits();
+    : kept_(kept), process_(getpid()), threads_(threads()), next_file_(next_file()) {
+    if (!first_state) first_state.emplace();
 }
 
 std::string Leftovers::found(const void* launcher) const {
     // A launcher forked, and went on in both: this one would answer as well.
     if (getpid() != process_) _exit(0);
-    if (!had_children_ && has_children()) {
-        end_children();
-        return "leaves another process running, or does not wait for its end";
-    }
-    if (std::string changed = changed_limit(); !changed.empty()) return changed;
-    if (end_timers(next_timer_)) return "leaves an alarm or a timer that ends the process";
     if (kept_ == Kept::threads_and_files) return {};
     if (kept_ == Kept::nothing && threads() > threads_) {
         const auto until = std::chrono::steady_clock::now() + longest_end;
@@ -187,6 +196,18 @@ std::string Leftovers::found(const void* launcher) const {
         if (++opened[launcher] > most_files)
             return fmt::format("leaves a file open, as {} of its calls before did", most_files);
     }
+    return {};
+}
+
+std::string restore_process() {
+    if (!first_state) return {};
+    first_state->restore_handlers();
+    if (!first_state->had_children && has_children()) {
+        end_children();
+        return "leaves another process running, or does not wait for its end";
+    }
+    if (std::string changed = first_state->restored_limit(); !changed.empty()) return changed;
+    if (first_state->end_timers()) return "leaves an alarm or a timer that ends the process";
     return {};
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what a launcher has left behind in its process that may harm the calls after it: host
-// threads, other processes, open files, timers, changed limits.
+// threads, other processes, open files, timers, changed limits and handlers of signals.
 #pragma once
 
 #include <string>
 
 namespace gradverify {
 
-/// What a process has when this is made.
+/// What a process has when this is made, before a launcher is called.
 class Leftovers {
   public:
     /// What is called may keep threads, or threads and files, as a GPU's runtime does.
@@ -16,14 +16,19 @@ class Leftovers {
 
     /// What there is beyond that, as a clause: `leaves a host thread running`; empty without
     /// anything. A file or two are a log's or a cache's: only those count that `launcher` opens
-    /// again and again. Threads that are about to end are waited for; other processes are ended,
-    /// and limits restored. Where a launcher forked and both returned, the other process ends here.
+    /// again and again. Threads that are about to end are waited for. Where a launcher forked and
+    /// both returned, the other process ends here.
     std::string found(const void* launcher) const;
 
   private:
     Kept kept_;
-    bool had_children_;
-    int process_, threads_, next_file_, next_timer_;
+    int process_, threads_, next_file_;
 };
+
+/// Ends what launchers have left that takes long to look for and harms no call of the same one:
+/// other processes, clocks and timers; and lets limits and handlers of signals be what they were
+/// before the first launcher. Returns what it found, as a clause, but for handlers; empty without
+/// anything, and before the first.
+std::string restore_process();
 
 }  // namespace gradverify

@@ -45,11 +45,10 @@ TEST_CASE("another process is left whether it runs or only waits to be reaped, a
             while (runs) pause();
             _exit(0);
         }
-        CHECK(before.found(nullptr) ==
-              "leaves another process running, or does not wait for its end");
+        CHECK(restore_process() == "leaves another process running, or does not wait for its end");
         waitpid(child, nullptr, 0);
         CHECK(kill(child, 0) == -1);
-        CHECK(before.found(nullptr) == "");
+        CHECK(restore_process() == "");
     }
     const Leftovers before(keeps_all);
     const pid_t child = fork();
@@ -60,7 +59,7 @@ TEST_CASE("another process is left whether it runs or only waits to be reaped, a
     int status = -1;
     waitpid(child, &status, 0);
     CHECK(status == 0);
-    CHECK(before.found(nullptr) == "");
+    CHECK(restore_process() == "");
 }
 
 TEST_CASE("a clock or a timer that is left is told, and goes off no more") {
@@ -73,8 +72,8 @@ TEST_CASE("a clock or a timer that is left is told, and goes off no more") {
             setitimer(static_cast<__itimer_which>(clock), &soon_of_clock, nullptr);
         else if (timer_create(CLOCK_MONOTONIC, nullptr, &timer) == 0)
             timer_settime(timer, 0, &soon, nullptr);
-        CHECK(before.found(nullptr) == "leaves an alarm or a timer that ends the process");
-        CHECK(before.found(nullptr) == "");
+        CHECK(restore_process() == "leaves an alarm or a timer that ends the process");
+        CHECK(restore_process() == "");
     }
     sleep(1);
 }
@@ -86,10 +85,21 @@ TEST_CASE("a limit that was changed is told and restored") {
     rlimit lower = usual;
     lower.rlim_cur = 1 << 20;
     setrlimit(RLIMIT_STACK, &lower);
-    CHECK(before.found(nullptr) == "changes the process's limit of the stack");
+    CHECK(restore_process() == "changes the process's limit of the stack");
     getrlimit(RLIMIT_STACK, &lower);
     CHECK(lower.rlim_cur == usual.rlim_cur);
-    CHECK(before.found(nullptr) == "");
+    CHECK(restore_process() == "");
+}
+
+TEST_CASE("handlers of signals are what they were before the first launcher") {
+    const Leftovers before(keeps_all);
+    for (const int signal : {SIGCHLD, SIGFPE}) {
+        std::signal(signal, SIG_IGN);
+        CHECK(restore_process() == "");
+        struct sigaction after{};
+        sigaction(signal, nullptr, &after);
+        CHECK((after.sa_handler == SIG_IGN) == false);
+    }
 }
 
 TEST_CASE("one file is a log's, and one for each of a launcher's calls is a leak") {

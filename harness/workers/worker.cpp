@@ -47,7 +47,10 @@ std::optional<std::string> read_line(FILE* from) {
 /// What it returns, or what it throws as an errored outcome.
 Outcome guarded(const auto& call) {
     try {
-        return call();
+        Outcome outcome = call();
+        const std::string left = take_left();
+        if (left.empty() || outcome.verdict == Verdict::failed) return outcome;
+        return Outcome::failed("the launcher " + left);
     } catch (const EnvironmentError&) {
         throw;
     } catch (const std::bad_alloc&) {

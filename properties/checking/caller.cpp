@@ -127,6 +127,7 @@ GivenCalls Caller::given(const std::vector<Array<double>>& inputs) {
 }
 
 CallResult Caller::call_partner(const Call& call) {
+    if (note_left()) return {.error = "the case's own kernel has lost the device"};
     note_partner(call.kernel.name);  // if it kills this process, the case is run again without it
     CallResult result;
     try {
@@ -135,6 +136,7 @@ CallResult Caller::call_partner(const Call& call) {
         result.error = reason.what();
     }
     seconds_ += result.seconds;
+    note_left();
     if (device_was_lost())
         end_without_device(call.kernel.name +
                            ", called for its result, lost the device: " + result.error);

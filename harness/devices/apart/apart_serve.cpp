@@ -12,6 +12,7 @@
 #include "harness/devices/apart/apart_device.hpp"
 #include "harness/devices/apart/apart_message.hpp"
 #include "harness/devices/apart/confine.hpp"
+#include "harness/devices/leftovers.hpp"
 #include "harness/devices/process_state.hpp"
 #include "harness/registry/registry.hpp"
 
@@ -110,7 +111,10 @@ class LauncherProcess {
         if (kernel == nullptr) throw std::runtime_error("the launcher process lacks the kernel");
         const ScopedProcessState state;
         const NotedLaunch launch;
-        return device_.run(*kernel, call, setting, static_cast<DelayedStream>(asked.delayed));
+        RunStatus status =
+            device_.run(*kernel, call, setting, static_cast<DelayedStream>(asked.delayed));
+        status.charge(restore_process());
+        return status;
     }
 
     /// Kept, as to make one takes long.
