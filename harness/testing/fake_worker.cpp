@@ -110,7 +110,7 @@ Outcome damage() {
 }
 
 int cases_before = 0;  ///< in this process
-bool is_tainted = false;
+bool is_tainted = false, is_harmed = false;
 int counted = 0;
 
 /// Whether a word fails at the case of this index.
@@ -138,6 +138,8 @@ std::optional<Outcome> leave(const std::string& word) {
     if (word == "die_if_damaged" && damaged) die_of(SIGABRT);
     if (word == "hang_if_tainted" && is_tainted) return hang();
     if (word == "die_if_tainted" && is_tainted) die_of(SIGABRT);
+    if (word == "die_of_taint_or_harm" && is_tainted) die_of(SIGABRT);
+    if (word == "die_if_harmed" && is_harmed) die_of(SIGABRT);
     if (word == "die_of_taint_later" && is_tainted && cases_before > 2) die_of(SIGABRT);
     if (word == "die_in_company" && cases_before > 0) die_of(SIGABRT);
     if (word == "speak_and_fail") std::fprintf(stderr, "\x1b[31mwrong\n");
@@ -207,6 +209,7 @@ Outcome obey(std::string_view text) {
     if (word == "damage") return damage();
     if (word == "stay" && std::atexit([] { hang(); }) == 0) return Outcome::passed();
     if (word == "taint") is_tainted = true;
+    if (word == "die_of_taint_or_harm") is_harmed = true;
     if (word == "fail_if_tainted" && is_tainted) return Outcome::failed("taint");
     if (word == "fail_behind_any" && cases_before > 1) return Outcome::failed("stale");
     if (word == "fail_at_its_third" && ++counted == 3) return Outcome::failed("third");

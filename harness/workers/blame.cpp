@@ -21,7 +21,7 @@ constexpr std::chrono::seconds search_time{60};
 constexpr std::chrono::seconds short_search_time{10};
 // A failure that comes neither alone nor behind another kernel is by chance: it gets so many.
 constexpr std::size_t most_chances = 11;
-// A damaged heap is noticed behind one kernel and not behind another, whosever the damage is.
+// So many kernels are asked that are neither the one that fails nor the one that it fails behind.
 constexpr std::size_t most_thirds = 4;
 
 /// Whether the case's kernel declares no block sizes, so that Launch::block_size is 0.
@@ -32,6 +32,18 @@ bool has_no_block_size(const Work& work) {
 
 /// Whether the time that a case may take follows the sizes of its tensors alone.
 bool guesses_work(const Work& work) { return work.kernel && work.kernel->pass->guesses_work; }
+
+/// A case each of kernels that are neither of these.
+std::vector<Work> thirds_of(const std::vector<Task>& tasks, const Work& one, const Work& other) {
+    std::map<const Kernel*, Work> thirds;
+    for (const Task& task : tasks)
+        if (task.work.kernel != one.kernel && task.work.kernel != other.kernel &&
+            thirds.size() < most_thirds)
+            thirds.emplace(task.work.kernel, task.work);
+    std::vector<Work> works;
+    for (auto& [kernel, third] : thirds) works.push_back(std::move(third));
+    return works;
+}
 
 }  // namespace
 
@@ -157,6 +169,13 @@ std::optional<Outcome> WorkerPool::explained(const WorkerHistory& before, const 
         fail_alone_.insert(kernel);
         return failed;
     };
+    const auto errored = [&](const Task& suspect, const char* how) {
+        const std::string behind =
+            suspect.work.drawn ? suspect.work.drawn->print() : suspect.work.property;
+        return Outcome::errored(
+            fmt::format("fails behind {} alone, {}so one of the two is wrong: {}", behind, how,
+                        failed.message));
+    };
     if (fails({}) || (!own.empty() && fails(own))) return is_its_own();
     for (const Task& suspect : others) {
         if (Clock::now() > until) break;
@@ -165,22 +184,28 @@ std::optional<Outcome> WorkerPool::explained(const WorkerHistory& before, const 
             run_behind({}, suspect.work, patience).verdict == Verdict::failed)
             continue;
         // One that reads what any kernel leaves fails behind a third one as well, or by chance.
-        std::map<const Kernel*, Work> thirds;
-        for (const Task& other : others)
-            if (other.work.kernel != suspect.work.kernel && thirds.size() < most_thirds)
-                thirds.emplace(other.work.kernel, other.work);
-        if (std::ranges::any_of(thirds, [&](const auto& third) { return fails({third.second}); }) ||
+        const std::vector<Work> thirds = thirds_of(others, suspect.work, work);
+        if (std::ranges::any_of(thirds, [&](const Work& third) { return fails({third}); }) ||
             !fails({suspect.work}))
             return is_its_own();
-        const std::string behind =
-            suspect.work.drawn ? suspect.work.drawn->print() : suspect.work.property;
-        if (thirds.empty())
-            return Outcome::errored(fmt::format(
-                "fails behind {} alone, so one of the two is wrong: {}", behind, failed.message));
+        if (thirds.empty()) return errored(suspect, "");
+        // A damaged heap is noticed behind one kernel and not behind another, whosever the damage.
+        const bool died =
+            failed.discovery == Discovery::damaged || failed.discovery == Discovery::died;
+        if (died && !ends_others(suspect.work, thirds))
+            return ends_others(work, thirds) ? is_its_own()
+                                             : errored(suspect, "which ends no other kernel, ");
         accuse(suspect, work, failed.message);
         return alone_it;
     }
     return std::nullopt;
+}
+
+bool WorkerPool::ends_others(const Work& before, const std::vector<Work>& others) {
+    return std::ranges::any_of(others, [&](const Work& other) {
+        return alone({before, other}, Patience::full).death &&
+               !alone({other}, Patience::full).death;
+    });
 }
 
 void WorkerPool::accuse(const Task& suspect, const Work& work, const std::string& what) {
@@ -262,7 +287,8 @@ Outcome WorkerPool::unexplained(const std::vector<Task>& before, const Work& wor
     for (const Task& answered : before) works.push_back(answered.work);
     works.push_back(work);
     const bool again = alone(works, Patience::full).death.has_value();
-    if (const auto culprit = again ? only_culprit(before, work) : std::nullopt) {
+    const auto culprit = again ? only_culprit(before, work) : std::nullopt;
+    if (culprit && ends_others(culprit->work, thirds_of(before, culprit->work, work))) {
         accuse(*culprit, work, end.cause());
         return alone_it;
     }

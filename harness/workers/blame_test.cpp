@@ -177,7 +177,7 @@ TEST_CASE("a kernel that dies or hangs of another's leftovers has not failed: th
     const Kernel harmful{.name = "toy.forward/harmful"}, innocent{.name = "toy.forward/innocent"},
         right{.name = "toy.forward/right"};
     for (const char* end : {"die_if_tainted", "hang_if_tainted"}) {
-        const auto outcomes = in_one_worker({{&innocent, "pass"},
+        const auto outcomes = in_one_worker({{&innocent, end},
                                              {&right, end},
                                              {&harmful, "taint"},
                                              {&right, end},
@@ -197,12 +197,29 @@ TEST_CASE("a kernel that dies or hangs of another's leftovers has not failed: th
     CHECK(said(own.at(2)) == "failed: the kernel's process called abort()");
 }
 
+TEST_CASE("a death behind one kernel that ends no other is not charged to that one") {
+    const Kernel third{.name = "toy.forward/third"}, right{.name = "toy.forward/right"},
+        wrong{.name = "toy.forward/wrong"};
+    for (const bool ends_third : {false, true}) {
+        const auto outcomes = in_one_worker({{&third, ends_third ? "die_if_harmed" : "pass"},
+                                             {&right, "taint"},
+                                             {&wrong, "die_of_taint_or_harm"}});
+        for (const auto& [ticket, outcome] : outcomes)
+            CHECK(said(outcome) ==
+                  (ticket != 2 ? "passed: "
+                   : ends_third
+                       ? "failed: the kernel's process called abort()"
+                       : "errored: fails behind taint alone, which ends no other kernel, "
+                         "so one of the two is wrong: the kernel's process called abort()"));
+    }
+}
+
 TEST_CASE("of many kernels that a death needs, the one that it always needs is charged") {
     const Kernel harmful{.name = "toy.forward/harmful"}, right{.name = "toy.forward/right"},
         first{.name = "toy.forward/first"}, second{.name = "toy.forward/second"};
-    const auto outcomes = in_one_worker({{&first, "pass"},
+    const auto outcomes = in_one_worker({{&first, "die_if_tainted"},
                                          {&second, "pass"},
-                                         {&first, "pass"},
+                                         {&first, "die_if_tainted"},
                                          {&second, "pass"},
                                          {&harmful, "taint"},
                                          {&right, "die_of_taint_later"}});

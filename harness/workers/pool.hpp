@@ -116,6 +116,8 @@ class WorkerPool {
     /// The last case of the one other kernel without whose cases these no longer end in a death;
     /// nothing where it takes several, or none.
     std::optional<Task> only_culprit(const std::vector<Task>& before, const Work& work);
+    /// Whether a process dies at one of the others behind this one, and not at that alone.
+    bool ends_others(const Work& before, const std::vector<Work>& others);
     /// Gives an answered case of a kernel a late answer: what it leaves makes this work fail.
     void accuse(const Task& suspect, const Work& work, const std::string& what);
     void end_without_a_case(const Crew::Ended& ended);
