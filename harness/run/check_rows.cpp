@@ -31,7 +31,7 @@ class Check {
                 tell();
             }
             // A worker that dies at its end is charged to a case too.
-            if (pool_.in_flight() == 0) pool_.finish();
+            pool_.finish(/*gives_up=*/pool_.in_flight() > 0);
             while (const auto late = pool_.wait(0.0)) rows_.take(*late);
             while (failures_.end_next()) tell();
         } catch (const Interrupted&) {

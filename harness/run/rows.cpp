@@ -22,6 +22,8 @@ constexpr std::int64_t first_cases = 50;
 constexpr double largest_first_share = 0.25, most_times_median = 100.0;
 // Before time is up by so much, or a quarter of it, cases that were put off have their turn.
 constexpr double put_off_seconds = 10.0;
+// What a death or a hang has cost the rows of other kernels is no more than that.
+constexpr double most_lost_seconds = 5.0;
 // More threads than these draw nothing that is missed.
 constexpr int most_drawing = 4;
 
@@ -237,6 +239,14 @@ void Rows::end_wait(const Row& row, const Outcome& outcome) {
     }
 }
 
+/// Its kernel has come to an end.
+void Rows::note_end(const Row& row) {
+    if (!ever_passed_.insert({row.kernel, row.device}).second) return;
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+        if (rows_[i].result.row.kernel == row.kernel && rows_[i].result.row.device == row.device)
+            turns_.is_proven(i);
+}
+
 Turn Rows::turn_of(const Serving& serving) const {
     if (!has_more(serving)) return Turn::never;
     return takes_more(serving) ? Turn::now : Turn::later;
@@ -411,14 +421,17 @@ void Rows::take(const WorkerPool::Answer& answer) {
     Serving& serving = rows_[row];
     come_back(answer.ticket);
     turns_.ended(row, answer.outcome.seconds_total);
+    // Less: a case that waits in a worker's pipe for others has lost nothing.
+    const std::chrono::duration<double> taken = TimeBudget::Clock::now() - since;
+    if (answer.outcome.discovery != Discovery::answered)
+        turns_.lost(std::min(taken.count(), most_lost_seconds));
     if (answer.is_put_off) return put_off(serving, {index, redraws, *answer.drawn, answer.outcome});
     const Operator& op = *serving.result.row.kernel->op;
     if (index >= 0 && is_worth_redrawing(drawn, op, answer.outcome, redraws) &&
         serving.stops.empty() && !time_.is_up())
         return submit(row, index, work_of(redrawn(drawn)), redraws + 1,
                       was_put_off ? Patience::full : Patience::trial);
-    if (answer.outcome.verdict == Verdict::passed)
-        ever_passed_.insert({serving.result.row.kernel, serving.result.row.device});
+    if (answer.outcome.verdict == Verdict::passed) note_end(serving.result.row);
     settle(serving, index, drawn, answer.outcome);
     if (was_put_off) end_wait(serving.result.row, answer.outcome);
     if (!serving.stops.empty()) withdraw_behind(row, serving.stops.begin()->first);

@@ -129,6 +129,7 @@ class Rows {
     bool is_time_for_put_off() const;
     void submit_put_off_of(const Row& row);
     void put_off(Serving& serving, PutOff one);
+    void note_end(const Row& row);
     void end_wait(const Row& row, const Outcome& outcome);
     bool is_too_dear(Serving& serving, double share) const;
     void end_dues();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/run/turns.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 namespace gradverify {
@@ -44,19 +45,28 @@ std::optional<std::size_t> Turns::next(const Room& room,
         return std::nullopt;
     }
     std::optional<Key> next;
-    for (std::size_t kind = 0; kind < room.size(); ++kind)
-        if (room[kind])
-            if (const auto found = first(waiting_[kind], turn_of);
-                found && (!next || *found < *next))
-                next = found;
+    if (owed_seconds_ > 0.0) next = first(room, true, turn_of);
+    if (!next) next = first(room, false, turn_of);
     return next ? std::optional(order_[std::get<2>(*next)]) : std::nullopt;
 }
 
-std::optional<Turns::Key> Turns::first(std::set<Key>& waiting,
+std::optional<Turns::Key> Turns::first(const Room& room, bool only_proven,
+                                       const std::function<Turn(std::size_t)>& turn_of) {
+    std::optional<Key> next;
+    for (std::size_t kind = 0; kind < room.size(); ++kind)
+        if (room[kind])
+            if (const auto found = first(waiting_[kind], only_proven, turn_of);
+                found && (!next || *found < *next))
+                next = found;
+    return next;
+}
+
+std::optional<Turns::Key> Turns::first(std::set<Key>& waiting, bool only_proven,
                                        const std::function<Turn(std::size_t)>& turn_of) {
     for (auto key = waiting.begin(); key != waiting.end();) {
         const std::size_t row = order_[std::get<2>(*key)];
-        const Turn turn = turn_of(row);
+        const bool is_left = only_proven && !rows_[row].is_proven;
+        const Turn turn = is_left ? Turn::later : turn_of(row);
         if (turn == Turn::now) return *key;
         rows_[row].is_out = turn == Turn::never;
         key = rows_[row].is_out ? waiting.erase(key) : std::next(key);
@@ -83,6 +93,7 @@ void Turns::ended(std::size_t row, double seconds) {
     --spent.running;
     ++spent.ended;
     spent.seconds += seconds;
+    if (spent.is_proven) owed_seconds_ = std::max(owed_seconds_ - seconds, 0.0);
     move(spent);
 }
 

@@ -38,6 +38,11 @@ class Turns {
     void ended(std::size_t row, double seconds);
     /// From now on it waits, under a time limit, for the rows that are due cases yet.
     void has_its_due(std::size_t row);
+    /// Its kernel is known to come to an end. Seconds were lost to one that has died or hung, or
+    /// lost the device: proven rows have as many before another has a turn, so that right kernels
+    /// have half of the time, however many wrong ones there are.
+    void is_proven(std::size_t row) { rows_[row].is_proven = true; }
+    void lost(double seconds) { owed_seconds_ += seconds; }
 
   private:
     struct Spent {
@@ -45,7 +50,7 @@ class Turns {
         RowKind kind = RowKind::usual;
         double seconds = 0.0, key = 0.0;
         std::int64_t ended = 0, running = 0;
-        bool is_out = false, has_its_due = false;
+        bool is_out = false, has_its_due = false, is_proven = false;
     };
     /// Whether it has its due, expected seconds, place.
     using Key = std::tuple<bool, double, std::size_t>;
@@ -56,13 +61,16 @@ class Turns {
     std::set<Key>& waiting(const Spent& spent) {
         return waiting_[static_cast<std::size_t>(spent.kind)];
     }
-    /// The first of a kind whose turn is now.
-    std::optional<Key> first(std::set<Key>& waiting,
+    /// The first of a kind whose turn is now; of all kinds that there is room for.
+    std::optional<Key> first(std::set<Key>& waiting, bool only_proven,
+                             const std::function<Turn(std::size_t)>& turn_of);
+    std::optional<Key> first(const Room& room, bool only_proven,
                              const std::function<Turn(std::size_t)>& turn_of);
 
     std::vector<std::size_t> order_;
     bool shares_time_;
     std::size_t next_place_ = 0;
+    double owed_seconds_ = 0.0;  ///< to proven rows
     std::vector<Spent> rows_;
     std::array<std::set<Key>, 3> waiting_;  ///< by kind
 };

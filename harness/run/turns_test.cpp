@@ -42,6 +42,20 @@ TEST_CASE("a row that has its due waits for those that have not, whatever they t
     CHECK(served(turns, 1, {1.0, 9.0}) == std::vector<std::size_t>{0});
 }
 
+TEST_CASE("rows of kernels that have come to an end get back what others have lost") {
+    Turns turns({0, 1, 2, 3}, true);
+    const std::vector<double> seconds(4, 0.5);
+    CHECK(served(turns, 2, seconds) == std::vector<std::size_t>{0, 1});
+    turns.is_proven(1);
+    turns.lost(1.0);
+    CHECK(served(turns, 4, seconds) == std::vector<std::size_t>{1, 1, 2, 3});
+    // Nobody waits where none of them has more.
+    turns.lost(1.0);
+    const auto only = [](std::size_t row) { return row == 1 ? Turn::never : Turn::now; };
+    CHECK(turns.next(all, only) == 0);
+    CHECK(turns.next({false, true, true}, only) == std::nullopt);
+}
+
 TEST_CASE("rows of very different costs have what they are due before the cheap ones have more") {
     constexpr int due = 50;
     const std::vector<double> seconds{0.001, 0.1, 0.002, 0.4};

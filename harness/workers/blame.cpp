@@ -299,10 +299,13 @@ Outcome WorkerPool::unexplained(const std::vector<Task>& before, const Work& wor
 }
 
 void WorkerPool::end_without_a_case(const Crew::Ended& ended) {
-    const auto& [end, history, fatal, had_several] = ended;
+    const auto& end = ended.end;
+    const auto& history = ended.history;
+    const bool had_several = ended.had_several;
     // An owner that has lost its device has not been harmed.
     if (history.empty() || end.by_others() || (had_several && end.in_good_order()) ||
-        find_culprit(history, had_several ? short_search_time : search_time) || had_several)
+        find_culprit(history, had_several || is_late_ ? short_search_time : search_time) ||
+        had_several)
         return;
     const Task last = history.in_order().back();
     if (last.ticket < 0) return;

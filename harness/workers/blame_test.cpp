@@ -94,6 +94,20 @@ TEST_CASE("what a worker dies of at its end is charged to the case that does so 
     CHECK(pool.run(told("damage"), {.alone = true}).message == segfault);
 }
 
+TEST_CASE("what a worker dies of at its end is charged though others' cases are given up") {
+    WorkerPoolOptions two = options();
+    two.jobs = 2;
+    WorkerPool pool(two);
+    pool.submit(0, told("hang"), Patience::full);
+    pool.submit(1, told("damage"));
+    CHECK(pool.wait(30.0).value().ticket == 1);
+    pool.finish(/*gives_up=*/true);
+    const auto late = pool.wait(0.0);
+    REQUIRE(late);
+    CHECK(late->ticket == 1);
+    CHECK(late->outcome.message == segfault);
+}
+
 TEST_CASE("workers with a checked heap are replaced, and what ends them badly is charged") {
     WorkerPoolOptions strict = options();
     strict.strict_cases = 3;

@@ -297,6 +297,9 @@ void Crew::bury(Worker& worker, const std::string& overstepped) {
         std::exchange(worker.is_unreachable, false) ||
         (worker.has_answered && ended.end.in_good_order() && !ended.end.exited_with(0));
     if (!lost_device && !worker.running.empty()) {
+        const Task& task = worker.running.front();
+        ended.had_all_its_time = task.patience == Patience::full ||
+                                 (opens_gpu(worker) && !limits_.was_opened(task.work));
         ended.fatal = std::move(worker.running.front());
         worker.running.pop_front();
     }
@@ -336,11 +339,16 @@ void Crew::take(DeviceOwner::Death death) {
 WorkerAllowance Crew::allowance(const Worker& worker) const {
     WorkerAllowance allowed{options_.start_seconds, options_.start_seconds, options_.start_seconds};
     const Task& task = worker.running.front();
-    // To open a GPU takes as long as a trial may.
-    const bool opens = !worker.has_answered && task.ticket >= 0 && task.work.device == "cuda";
     if (worker.greeted && !task.work.is_probe())
-        allowed = limits_.allowance(task.work, opens ? Patience::full : task.patience);
+        allowed = limits_.allowance(task.work, task.patience, opens_gpu(worker));
     return allowed;
+}
+
+/// With its first task. To do so takes as long as a trial may.
+bool Crew::opens_gpu(const Worker& worker) {
+    const Task& task = worker.running.front();
+    return !worker.is_client() && !worker.has_answered && task.ticket >= 0 &&
+           task.work.device == "cuda";
 }
 
 /// Its calls in hand may take what the case with the longest limit may.
@@ -440,7 +448,10 @@ std::optional<Crew::Event> Crew::next(double seconds) {
 
 std::vector<Crew::Ended> Crew::finish(double exit_seconds) {
     std::vector<Ended> badly;
-    for (const auto& worker : workers_) worker->process.close_requests();
+    for (const auto& worker : workers_) {
+        if (!worker->running.empty()) worker->process.kill_now();
+        worker->process.close_requests();
+    }
     for (const auto& worker : workers_) {
         if (!worker->process.runs()) continue;
         WorkerEnd end = worker->process.end(exit_seconds);

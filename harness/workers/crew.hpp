@@ -56,8 +56,9 @@ class Crew {
     /// A worker's process did not end in good order, or not before it had answered.
     struct Ended {
         WorkerEnd end;
-        WorkerHistory history;        ///< what the process had answered
-        std::optional<Task> fatal{};  ///< what it had in hand; nothing if it was idle
+        WorkerHistory history;          ///< what the process had answered
+        std::optional<Task> fatal{};    ///< what it had in hand; nothing if it was idle
+        bool had_all_its_time = false;  ///< the fatal task, though it may be a trial
         /// It had several, and none of them was fatal alone.
         bool had_several = false;
     };
@@ -98,7 +99,8 @@ class Crew {
     void distrust(const std::set<std::string>& kernels);
     /// What happened next; nothing when nothing did for these seconds, or a little while.
     std::optional<Event> next(double seconds);
-    /// Ends the workers, which must be idle; returns those that did not end in good order.
+    /// Ends the workers, at once those that are not idle; returns the idle ones that did not end in
+    /// good order.
     std::vector<Ended> finish(double exit_seconds = WorkerProcess::exit_seconds);
 
   private:
@@ -115,6 +117,7 @@ class Crew {
     Workers using_device(bool is_large) const;
     static Worker& least_busy(Workers workers);
     bool is_first_of_kernel(const Work& work);
+    static bool opens_gpu(const Worker& worker);
     void put(Worker& worker, Task task);
     void start(Worker& worker);
     Worker& add(int client);

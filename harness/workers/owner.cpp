@@ -160,6 +160,7 @@ std::optional<DeviceOwner::Death> DeviceOwner::watch(WorkerAllowance allowed) {
 
 std::optional<DeviceOwner::Death> DeviceOwner::finish() {
     auto earlier = unexplained();
+    if (is_asked()) process_.kill_now();
     if (!process_.runs()) return earlier;
     exchange_.head().ends = true;
     exchange_.ring();

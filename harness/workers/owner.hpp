@@ -54,7 +54,7 @@ class DeviceOwner {
     /// The same, and ends it when a client's calls take more than this, beside the images; or when
     /// it takes a minute to open its device.
     std::optional<Death> watch(WorkerAllowance allowed);
-    /// It ends in good order, or is a death.
+    /// It ends in good order, or is a death; at once where a client still waits for a call.
     std::optional<Death> finish();
 
   private:

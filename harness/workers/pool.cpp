@@ -45,10 +45,7 @@ void WorkerPool::answer(const Task& task, Outcome outcome, bool is_put_off) {
 void WorkerPool::take(const Crew::Ended& ended) {
     const auto& fatal = ended.fatal;
     if (!fatal) return end_without_a_case(ended);
-    // The first of a process that opens a GPU had all its time.
-    const bool opened = ended.history.empty() && fatal->work.device == "cuda";
-    if (fatal->ticket >= 0 && fatal->patience == Patience::trial && ended.end.took_long() &&
-        !opened) {
+    if (fatal->ticket >= 0 && ended.end.took_long() && !ended.had_all_its_time) {
         Outcome outcome = charged(ended.end, fatal->work);
         outcome.seconds_total = limits_.allowance(fatal->work, Patience::trial).cpu_seconds;
         return answer(*fatal, std::move(outcome), true);
@@ -82,10 +79,11 @@ std::optional<WorkerPool::Answer> WorkerPool::wait(double seconds) {
     }
 }
 
-void WorkerPool::finish() {
+void WorkerPool::finish(bool gives_up) {
     // Trials that nobody asks for any more end here, and not as what a worker was idle after.
     expect({});
-    while (crew_.is_busy()) attend(1.0);
+    while (!gives_up && crew_.is_busy()) attend(1.0);
+    is_late_ = gives_up;
     for (const Crew::Ended& ended : crew_.finish()) take(ended);
 }
 

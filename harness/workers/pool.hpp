@@ -64,8 +64,9 @@ class WorkerPool {
     bool withdraw(std::int64_t ticket);
     /// The next answer; nothing when none came in time or none is due.
     std::optional<Answer> wait(double seconds);
-    /// Ends the workers, once nothing is in flight; one that ends badly gives a case a late answer.
-    void finish();
+    /// Ends the workers, once nothing is in flight, or at once where it `gives_up` what is; one
+    /// that ends badly while it is idle gives a case a late answer.
+    void finish(bool gives_up = false);
 
     /// Runs one case and waits for it; answers to others are kept for `wait`.
     Outcome run(const Work& work, const RunOptions& how = {});
@@ -129,6 +130,7 @@ class WorkerPool {
     std::map<std::string, Expected> expected_;    ///< by printed case
     std::int64_t last_expected_ = ticket_of_run;  ///< their tickets count down
     std::size_t in_flight_ = 0;
+    bool is_late_ = false;  ///< nobody waits long for a culprit
     /// Of the `run` that is going on; null where it has none.
     const std::function<void()>* meanwhile_ = nullptr;
 };

@@ -270,7 +270,7 @@ TEST_CASE("what a process prints is passed on, but for the trials of a shrink") 
 TEST_CASE("a case that spins, sleeps or begins blocks for ever fails in the end, and no other") {
     const std::string slowest = " (the slowest case of this run took 0.00098 s)";
     check_only_middle_fails("spin", "no end after 0.3 s of CPU time" + slowest, impatient(0.3));
-    check_only_middle_fails("hang", "no end after 0.6 s in which it slept" + slowest,
+    check_only_middle_fails("hang", "no end after 0.2 s in which it slept" + slowest,
                             impatient(0.1));
     check_only_middle_fails("begin_blocks_without_end", "no end after 2 s of CPU time" + slowest,
                             impatient(0.1));
@@ -317,8 +317,8 @@ TEST_CASE("the limit grows with the slowest case so far, of large cases and othe
         CHECK(tried.cpu_seconds_in_all == trial);
         CHECK(tried.sleep_seconds == 2.0 * trial);
     };
-    check_allowed(on_cpu, {1.0, 20.0, 6.0}, 0.1);
-    check_allowed(large, {50.0, 1000.0, 300.0}, 5.0);
+    check_allowed(on_cpu, {1.0, 20.0, 2.0}, 0.1);
+    check_allowed(large, {50.0, 1000.0, 100.0}, 5.0);
     Outcome slow = Outcome::passed();
     slow.seconds_cpu = 0.5;
     limits.completed(on_cpu, slow, /*is_first_of_process=*/true);
@@ -326,11 +326,28 @@ TEST_CASE("the limit grows with the slowest case so far, of large cases and othe
     limits.completed(on_cpu, slow);
     slow.seconds_cpu = 5.0;
     limits.completed(large, slow);
-    check_allowed(on_cpu, {10.0, 200.0, 60.0}, 1.0);
-    check_allowed(large, {100.0, 2000.0, 600.0}, 10.0);
+    check_allowed(on_cpu, {10.0, 200.0, 20.0}, 1.0);
+    check_allowed(large, {100.0, 2000.0, 200.0}, 10.0);
     CHECK(limits.allowance(on_cuda, Patience::full).cpu_seconds == 3.0);
     CHECK(limits.history(on_cpu) == "the slowest case of this run took 0.5 s");
     CHECK(limits.history(on_cuda) == "no case of this run has ended");
+}
+
+TEST_CASE("a trial that opens a GPU has all its time until one has, and then what that takes") {
+    TimeLimits limits({.floor_seconds = 1.0, .cuda_factor = 3.0});
+    const Work work = work_on("cuda");
+    const auto seconds = [&](bool opens) {
+        return limits.allowance(work, Patience::trial, opens).cpu_seconds;
+    };
+    CHECK(seconds(true) == 3.0);
+    CHECK_FALSE(limits.was_opened(work));
+    Outcome first = Outcome::passed();
+    first.seconds_cpu = 0.5;
+    limits.completed(work, first, /*is_first_of_process=*/true);
+    CHECK(limits.was_opened(work));
+    CHECK(seconds(true) == doctest::Approx(0.3 + 3.0 * 0.5));
+    CHECK(seconds(false) == doctest::Approx(0.3));
+    CHECK(limits.allowance(work, Patience::full, true).cpu_seconds == 3.0);
 }
 
 TEST_CASE("the limit follows the kernel's own cases, or the machine's pace") {
@@ -414,7 +431,7 @@ TEST_CASE("cases longer than a pipe wait behind one that hangs without stopping 
     const std::string longest = "echo " + std::string(200'000, 'x');
     const auto outcomes = outcomes_of(pool, {"hang", longest, longest, "pass", longest});
     CHECK(outcomes.at(0).message ==
-          "no end after 0.6 s in which it slept (no case of this run has ended)");
+          "no end after 0.2 s in which it slept (no case of this run has ended)");
     CHECK(outcomes.at(1).message == longest);
     CHECK(outcomes.at(2).message == longest);
     CHECK(outcomes.at(3).verdict == Verdict::passed);

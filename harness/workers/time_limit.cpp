@@ -16,8 +16,7 @@ namespace {
 constexpr double seconds_per_multiply_add = 2e-6;
 // A case may be this much slower than all before it.
 constexpr double factor = 20.0;
-// What is ended in a trial, and sleeps, is waited for later.
-constexpr double sleep_factor = 6.0, sleep_factor_of_trial = 2.0;
+constexpr double sleep_factor = 2.0, opening_factor = 3.0;
 // A case that goes on beginning blocks may take this much longer: the estimate above leaves out the
 // work of threads that stay idle.
 constexpr double progress_factor = 20.0;
@@ -49,21 +48,30 @@ void TimeLimits::completed(const Work& work, const Outcome& outcome, bool is_fir
     history.slowest_seconds = std::max(history.slowest_seconds, seconds);
     double& own = history.slowest_of[work.kernel];
     own = std::max(own, seconds);
-    if (is_first_of_process) return;
+    if (is_first_of_process) {
+        history.slowest_first = std::max(history.slowest_first, seconds);
+        return;
+    }
     double& share = history.largest_shares[work.kernel];
     share = std::max(share, seconds / parenthesis(work));
 }
 
-WorkerAllowance TimeLimits::allowance(const Work& work, Patience patience) const {
+bool TimeLimits::was_opened(const Work& work) const {
+    const auto found = histories_.find(kind_of(work));
+    return found != histories_.end() && found->second.slowest_first > 0.0;
+}
+
+WorkerAllowance TimeLimits::allowance(const Work& work, Patience patience, bool opens) const {
     const auto found = histories_.find(kind_of(work));
     const double share =
         found == histories_.end() ? 0.0 : telling_share(found->second.largest_shares, work.kernel);
-    const bool is_trial = patience == Patience::trial;
+    const bool is_trial = patience == Patience::trial && (!opens || was_opened(work));
     const double limit =
-        parenthesis(work) * std::max(1.0, factor * share) * (is_trial ? trial_share : 1.0);
+        parenthesis(work) * std::max(1.0, factor * share) * (is_trial ? trial_share : 1.0) +
+        (is_trial && opens ? opening_factor * found->second.slowest_first : 0.0);
     return {.cpu_seconds = limit,
             .cpu_seconds_in_all = limit * (is_trial ? 1.0 : progress_factor),
-            .sleep_seconds = limit * (is_trial ? sleep_factor_of_trial : sleep_factor)};
+            .sleep_seconds = limit * sleep_factor};
 }
 
 std::string TimeLimits::history(const Work& work) const {

@@ -38,7 +38,11 @@ class TimeLimits {
 
     /// Leaves `memory_bytes` alone. A trial of shrinking gets no more time for all its blocks than
     /// for one: a candidate that takes long is no smaller problem.
-    WorkerAllowance allowance(const Work& work, Patience patience) const;
+    /// `opens`: the worker has answered no case, so it opens a GPU too: a trial has three times as
+    /// long as that took the slowest before, or all the time of a case while no worker has.
+    WorkerAllowance allowance(const Work& work, Patience patience, bool opens = false) const;
+    /// Whether a worker has opened the work's device, and answered a case.
+    bool was_opened(const Work& work) const;
     /// `the slowest case of its kernel took 0.04 s`.
     std::string history(const Work& work) const;
 
@@ -47,7 +51,7 @@ class TimeLimits {
     double parenthesis(const Work& work) const;
 
     struct History {
-        double slowest_seconds = 0.0;
+        double slowest_seconds = 0.0, slowest_first = 0.0;
         std::map<const Kernel*, double> largest_shares, slowest_of;
     };
     using Kind = std::pair<std::string, bool>;  ///< the device, and whether it is large

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/base/text.hpp"
 #include "harness/testing/made_results.hpp"
 
 namespace {
