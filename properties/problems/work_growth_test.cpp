@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/declare_operator.hpp"
+#include "properties/data/seeds.hpp"
 #include "properties/problems/generator.hpp"
 
 namespace {
