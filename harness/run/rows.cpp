@@ -22,6 +22,8 @@ constexpr std::int64_t first_cases = 50;
 constexpr double largest_first_share = 0.25, most_times_median = 100.0;
 // Before time is up by so much, or a quarter of it, cases that were put off have their turn.
 constexpr double put_off_seconds = 10.0;
+// So many cases of kernels that have yet to answer one are in flight at least.
+constexpr int most_of_unknown = 8;
 // What a death or a hang has cost the rows of other kernels is no more than that.
 constexpr double most_lost_seconds = 5.0;
 // More threads than these draw nothing that is missed.
@@ -239,16 +241,24 @@ void Rows::end_wait(const Row& row, const Outcome& outcome) {
     }
 }
 
-/// Its kernel has come to an end.
-void Rows::note_end(const Row& row) {
-    if (!ever_passed_.insert({row.kernel, row.device}).second) return;
+/// A case of its kernel has come to an end, or has died or hung.
+void Rows::note_end(const Row& row, bool in_good_order) {
+    if (in_good_order == is_known(row)) return;
+    if (in_good_order)
+        ending_.insert({row.kernel, row.device});
+    else
+        ending_.erase({row.kernel, row.device});
     for (std::size_t i = 0; i < rows_.size(); ++i)
         if (rows_[i].result.row.kernel == row.kernel && rows_[i].result.row.device == row.device)
-            turns_.is_proven(i);
+            turns_.is_proven(i, in_good_order);
 }
 
 Turn Rows::turn_of(const Serving& serving) const {
     if (!has_more(serving)) return Turn::never;
+    // Else all that waits in pipes may be those that die or hang.
+    if (options_.seconds && of_unknown_ >= std::max(pool_.jobs(), most_of_unknown) &&
+        !is_known(serving.result.row))
+        return Turn::later;
     return takes_more(serving) ? Turn::now : Turn::later;
 }
 
@@ -268,6 +278,7 @@ void Rows::come_back(std::int64_t ticket) {
     const Given& given = given_[static_cast<std::size_t>(ticket)];
     --rows_[given.row].in_flight;
     if (rows_[given.row].runs_alone) --alone_in_flight_;
+    if (given.is_of_unknown) --of_unknown_;
     backlog_seconds_ -= given.expected_seconds;
     const Row& row = rows_[given.row].result.row;
     if (given.was_put_off) waited_for_.erase({row.kernel, row.device});
@@ -349,7 +360,9 @@ void Rows::submit(std::size_t which, std::int64_t index, Work work, int redraws,
     if (serving.runs_alone) ++alone_in_flight_;
     turns_.began(which);
     const RowResult& got = serving.result;
-    given_.push_back({which, index, redraws, patience == Patience::full,
+    const bool is_of_unknown = !is_known(got.row);
+    of_unknown_ += is_of_unknown ? 1 : 0;
+    given_.push_back({which, index, redraws, patience == Patience::full, is_of_unknown,
                       got.cases > 0 ? got.seconds / static_cast<double>(got.cases) : 0.0});
     backlog_seconds_ += given_.back().expected_seconds;
     running_.insert(ticket);
@@ -415,23 +428,24 @@ void Rows::take_back(const WorkerPool::Answer& late) {
 void Rows::take(const WorkerPool::Answer& answer) {
     if (answer.late) return take_back(answer);
     if (running_.erase(answer.ticket) == 0) throw std::logic_error("an answer to no case");
-    const auto [row, index, redraws, was_put_off, expected, since] =
+    const auto [row, index, redraws, was_put_off, of_unknown, expected, since] =
         given_[static_cast<std::size_t>(answer.ticket)];
     const Case& drawn = *answer.drawn;
     Serving& serving = rows_[row];
     come_back(answer.ticket);
     turns_.ended(row, answer.outcome.seconds_total);
-    // Less: a case that waits in a worker's pipe for others has lost nothing.
     const std::chrono::duration<double> taken = TimeBudget::Clock::now() - since;
-    if (answer.outcome.discovery != Discovery::answered)
-        turns_.lost(std::min(taken.count(), most_lost_seconds));
+    const bool in_good_order = answer.outcome.discovery == Discovery::answered;
+    note_end(serving.result.row, in_good_order);
+    if (!in_good_order) turns_.lost(std::min(taken.count(), most_lost_seconds));
     if (answer.is_put_off) return put_off(serving, {index, redraws, *answer.drawn, answer.outcome});
     const Operator& op = *serving.result.row.kernel->op;
     if (index >= 0 && is_worth_redrawing(drawn, op, answer.outcome, redraws) &&
         serving.stops.empty() && !time_.is_up())
         return submit(row, index, work_of(redrawn(drawn)), redraws + 1,
                       was_put_off ? Patience::full : Patience::trial);
-    if (answer.outcome.verdict == Verdict::passed) note_end(serving.result.row);
+    if (answer.outcome.verdict == Verdict::passed)
+        ever_passed_.insert({serving.result.row.kernel, serving.result.row.device});
     settle(serving, index, drawn, answer.outcome);
     if (was_put_off) end_wait(serving.result.row, answer.outcome);
     if (!serving.stops.empty()) withdraw_behind(row, serving.stops.begin()->first);

@@ -104,7 +104,7 @@ class Rows {
         std::size_t row = 0;
         std::int64_t index = 0;
         int redraws = 0;
-        bool was_put_off = false;
+        bool was_put_off = false, is_of_unknown = false;
         double expected_seconds = 0.0;  ///< 0: not known
         TimeBudget::Clock::time_point since = TimeBudget::Clock::now();
     };
@@ -129,7 +129,8 @@ class Rows {
     bool is_time_for_put_off() const;
     void submit_put_off_of(const Row& row);
     void put_off(Serving& serving, PutOff one);
-    void note_end(const Row& row);
+    void note_end(const Row& row, bool in_good_order);
+    bool is_known(const Row& row) const { return ending_.contains({row.kernel, row.device}); }
     void end_wait(const Row& row, const Outcome& outcome);
     bool is_too_dear(Serving& serving, double share) const;
     void end_dues();
@@ -164,6 +165,8 @@ class Rows {
     std::set<KernelOnDevice> hanging_;     ///< it took more than that
     std::set<KernelOnDevice> may_hang_;    ///< a case was put off
     std::set<KernelOnDevice> ever_passed_;
+    std::set<KernelOnDevice> ending_;  ///< the last case to be answered came to an end
+    std::int64_t of_unknown_ = 0;      ///< cases in flight of other kernels
     std::map<std::pair<const Kernel*, std::string>, SeenFailure> seen_;
     std::vector<Given> given_;  ///< by ticket
     std::int64_t most_ = 0, done_ = 0, failed_ = 0;

@@ -41,7 +41,7 @@ class Turns {
     /// Its kernel is known to come to an end. Seconds were lost to one that has died or hung, or
     /// lost the device: proven rows have as many before another has a turn, so that right kernels
     /// have half of the time, however many wrong ones there are.
-    void is_proven(std::size_t row) { rows_[row].is_proven = true; }
+    void is_proven(std::size_t row, bool is_so) { rows_[row].is_proven = is_so; }
     void lost(double seconds) { owed_seconds_ += seconds; }
 
   private:

@@ -46,7 +46,7 @@ TEST_CASE("rows of kernels that have come to an end get back what others have lo
     Turns turns({0, 1, 2, 3}, true);
     const std::vector<double> seconds(4, 0.5);
     CHECK(served(turns, 2, seconds) == std::vector<std::size_t>{0, 1});
-    turns.is_proven(1);
+    turns.is_proven(1, true);
     turns.lost(1.0);
     CHECK(served(turns, 4, seconds) == std::vector<std::size_t>{1, 1, 2, 3});
     // Nobody waits where none of them has more.

@@ -76,6 +76,11 @@ Outcome WorkerPool::charged(const WorkerEnd& end, const Work& work) const {
     return outcome;
 }
 
+void WorkerPool::note_harm(const Work& work) {
+    if (!work.kernel || !harmful_.insert(work.kernel).second) return;
+    crew_.keep_apart(*work.kernel);
+}
+
 LoneResult WorkerPool::alone(const std::vector<Work>& works, Patience patience,
                              const std::set<std::string>& without) {
     std::set<std::string> distrusted = crew_.distrusted();
@@ -194,7 +199,9 @@ std::optional<Outcome> WorkerPool::explained(const WorkerHistory& before, const 
             failed.discovery == Discovery::damaged || failed.discovery == Discovery::died;
         if (died && !ends_others(suspect.work, thirds))
             return ends_others(work, thirds) ? is_its_own()
-                                             : errored(suspect, "which ends no other kernel, ");
+                   : harmful_.contains(suspect.work.kernel)
+                       ? alone_it
+                       : errored(suspect, "which ends no other kernel, ");
         accuse(suspect, work, failed.message);
         return alone_it;
     }
@@ -214,6 +221,7 @@ void WorkerPool::accuse(const Task& suspect, const Work& work, const std::string
                     "behind another kernel: {}",
                     work.kernel ? work.kernel->name : work.property, what));
     culprit.discovery = Discovery::damaged;
+    note_harm(suspect.work);
     if (suspect.ticket >= 0)
         answers_.push_back({.ticket = suspect.ticket,
                             .drawn = suspect.work.drawn,
@@ -234,7 +242,9 @@ Outcome WorkerPool::blame(const Task& task, WorkerEnd end) {
         }
         end = *again.death;
     }
-    return charged(end, task.work);
+    Outcome outcome = charged(end, task.work);
+    if (outcome.verdict == Verdict::failed) note_harm(task.work);
+    return outcome;
 }
 
 bool WorkerPool::find_culprit(const WorkerHistory& history, std::chrono::seconds time) {
@@ -292,6 +302,11 @@ Outcome WorkerPool::unexplained(const std::vector<Task>& before, const Work& wor
         accuse(*culprit, work, end.cause());
         return alone_it;
     }
+    // One of those that have ended other processes has damaged this one.
+    if (std::ranges::any_of(before, [&](const Task& task) {
+            return task.work.kernel != work.kernel && harmful_.contains(task.work.kernel);
+        }))
+        return alone_it;
     return Outcome::errored(
         fmt::format("its worker died at this case: {}; alone it does not, nor does any of the {} "
                     "cases run before it; all of them in this order {}",

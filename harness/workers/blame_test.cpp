@@ -23,13 +23,15 @@ struct Told {
 };
 
 /// The outcomes of these kernels' cases in one worker, and late ones by the ticket behind 100.
-std::map<std::int64_t, Outcome> in_one_worker(const std::vector<Told>& cases) {
+std::map<std::int64_t, Outcome> in_one_worker(const std::vector<Told>& cases,
+                                              const std::string& device = "cpu") {
     WorkerPoolOptions impatient = options();
     impatient.time.floor_seconds = 0.2;
     WorkerPool pool(impatient);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         Work work = told(cases[i].word);
         work.kernel = cases[i].kernel;
+        work.device = device;
         pool.submit(static_cast<std::int64_t>(i), std::move(work));
     }
     std::map<std::int64_t, Outcome> outcomes;
@@ -226,6 +228,25 @@ TEST_CASE("a death behind one kernel that ends no other is not charged to that o
                        : "errored: fails behind taint alone, which ends no other kernel, "
                          "so one of the two is wrong: the kernel's process called abort()"));
     }
+}
+
+TEST_CASE("a kernel that has ended a process shares none, or is what damaged those it shares") {
+    const Kernel harmful{.name = "toy.forward/harmful"}, right{.name = "toy.forward/right"},
+        first{.name = "toy.forward/first"}, second{.name = "toy.forward/second"};
+    auto outcomes =
+        in_one_worker({{&harmful, "crash"}, {&right, "pid"}, {&harmful, "pid"}, {&right, "pid"}});
+    CHECK(outcomes.at(1).message == outcomes.at(2).message);
+    CHECK(outcomes.at(2).message != outcomes.at(3).message);
+    // A process that opens a GPU takes too long to be replaced.
+    outcomes = in_one_worker({{&harmful, "crash"},
+                              {&first, "pass"},
+                              {&second, "pass"},
+                              {&harmful, "taint"},
+                              {&right, "die_of_taint_later"}},
+                             "cuda");
+    CHECK(outcomes.size() == 5);
+    for (const auto& [ticket, outcome] : outcomes)
+        CHECK(outcome.verdict == (ticket == 0 ? Verdict::failed : Verdict::passed));
 }
 
 TEST_CASE("of many kernels that a death needs, the one that it always needs is charged") {

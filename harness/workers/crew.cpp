@@ -256,8 +256,10 @@ bool Crew::take(Worker& worker, const std::string& line) {
         if (worker.is_client() && task.work.device == owner_->device()) owner_->answered(task);
         if (worker.strict_left > 0 && --worker.strict_left == 0) worker.retiring = true;
     }
+    const bool is_last = task.work.device == "cpu" && kept_apart_.contains(task.work.kernel);
     events_.push_back(Answered{std::move(task), std::move(*outcome), is_first, std::move(before)});
     begin_next(worker);
+    if (is_last) replace(worker);
     return true;
 }
 

@@ -97,6 +97,9 @@ class Crew {
     /// Kernels that all workers are told not to call on another's behalf.
     const std::set<std::string>& distrusted() const { return distrusted_; }
     void distrust(const std::set<std::string>& kernels);
+    /// This kernel's cases on the CPU device are the last ones of their process from now on, as it
+    /// may leave a damaged heap. On a GPU a new process takes too long.
+    void keep_apart(const Kernel& kernel) { kept_apart_.insert(&kernel); }
     /// What happened next; nothing when nothing did for these seconds, or a little while.
     std::optional<Event> next(double seconds);
     /// Ends the workers, at once those that are not idle; returns the idle ones that did not end in
@@ -138,6 +141,7 @@ class Crew {
 
     WorkerPoolOptions options_;
     const TimeLimits& limits_;
+    std::set<const Kernel*> kept_apart_;
     std::set<std::string> distrusted_;
     std::set<const Kernel*> kernels_met_;  ///< on the owned device
     std::optional<DeviceOwner> owner_;

@@ -119,6 +119,8 @@ class WorkerPool {
     std::optional<Task> only_culprit(const std::vector<Task>& before, const Work& work);
     /// Whether a process dies at one of the others behind this one, and not at that alone.
     bool ends_others(const Work& before, const std::vector<Work>& others);
+    /// Notes that a kernel ended a process, or made another's case do so.
+    void note_harm(const Work& work);
     /// Gives an answered case of a kernel a late answer: what it leaves makes this work fail.
     void accuse(const Task& suspect, const Work& work, const std::string& what);
     void end_without_a_case(const Crew::Ended& ended);
@@ -126,6 +128,7 @@ class WorkerPool {
     TimeLimits limits_;
     Crew crew_;
     std::set<const Kernel*> fail_alone_;  ///< or behind cases of their own
+    std::set<const Kernel*> harmful_;     ///< were charged with the death of a process
     std::deque<Answer> answers_;
     std::map<std::string, Expected> expected_;    ///< by printed case
     std::int64_t last_expected_ = ticket_of_run;  ///< their tickets count down
