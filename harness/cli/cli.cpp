@@ -159,7 +159,8 @@ struct CommandLine {
     /// Where files are named, `CommandWords` has taken them all.
     void add_file_options(CLI::App& verb) {
         const auto add = [&](const char* name, std::vector<std::string>& values, const char* what) {
-            verb.add_option(name, values, what)->allow_extra_args(false)->group("Files");
+            CLI::Option* option = verb.add_option(name, values, what)->option_text("TEXT");
+            option->allow_extra_args(false)->group("Files");
         };
         add("--apart", without_files.apart,
             "a FILE whose launchers run in a confined process; repeatable");

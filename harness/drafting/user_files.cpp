@@ -94,6 +94,9 @@ CommandWords::CommandWords(std::vector<std::string> all) {
             if (is_apart && i + 1 == all.size()) throw UsageError(word + " needs a value");
             option->second->push_back(is_apart ? all[++i] : word.substr(option->first.size() + 1));
             if (option->second == &files.apart) add_file(files.apart.back());
+            if (option->second == &files.includes && i + 1 < all.size() &&
+                std::filesystem::is_directory(all[i + 1]))
+                throw UsageError("each folder has its own --include: --include " + all[i + 1]);
         } else if (is_file_name(word) && i != draft) {
             add_file(word);
         } else if (word == device_option && i + 1 < all.size()) {

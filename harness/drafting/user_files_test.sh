@@ -69,9 +69,9 @@ echo 'constexpr int BLOCK = THREADS;' >../include/block.h
 built_with=(--include ../include --define THREADS=64)
 
 # Wrong options are told before anything is built.
-for wrong in '--cases 0' '--proprety x' '--time 0s' '--property x' '--device tpu' '--shard 3/2'; do
+for wrong in '--cases 0' '--proprety x' '--time 0s' '--property x' '--device tpu' '--shard 3/2' '--include . ..'; do
     # shellcheck disable=SC2086  # two words
-    expect 2 err '^gradverify: .*(--cases|--proprety|--time|--property|tpu|--shard)' \
+    expect 2 err '^gradverify: .*(--cases|--proprety|--time|--property|tpu|--shard|--include ..$)' \
         check relu.cu $wrong
 done
 holds 'nothing was built' test ! -e "$tmp/cache"

@@ -98,7 +98,7 @@ gradverify_simt_forwards(gradverify_libraries/thrust.hpp thrust/system/cuda/exec
 gradverify_simt_forwards(gradverify_torch/numbers.hpp
     c10/util/BFloat16.h c10/util/Half.h c10/util/complex.h)
 gradverify_simt_forwards_in(gradverify_torch/cuda.hpp ATen/cuda cuh
-    ApplyGridUtils Atomic CUDAGraphsUtils DeviceUtils PhiloxUtils)
+    ApplyGridUtils Atomic CUDAApplyUtils CUDAGraphsUtils DeviceUtils PhiloxUtils)
 gradverify_simt_forwards_in(gradverify_torch/cuda.hpp ATen/cuda h
     CUDAContext CUDAContextLight CUDAGeneratorImpl CUDAUtils Exceptions PhiloxCudaState)
 gradverify_simt_forwards_in(gradverify_torch/cuda.hpp c10/core h
@@ -108,7 +108,8 @@ gradverify_simt_forwards_in(gradverify_torch/cuda.hpp c10/cuda h
 gradverify_simt_forwards_in(gradverify_torch/cuda.hpp c10/util h
     ArrayRef Exception Optional irange)
 gradverify_simt_forwards(gradverify_torch/cuda.hpp
-    ATen/cuda/detail/KernelUtils.h ATen/cuda/detail/UnpackRaw.cuh c10/macros/Macros.h)
+    ATen/cuda/detail/KernelUtils.h ATen/cuda/detail/UnpackRaw.cuh THC/THCAtomics.cuh
+    c10/macros/Macros.h)
 gradverify_simt_forwards_in(gradverify_torch/torch.hpp ATen h
     ATen AccumulateType CUDAGeneratorImpl Context DeviceGuard Dispatch Functions OpMathType Tensor
     TensorUtils Utils ceil_div)

@@ -7,6 +7,7 @@
 #include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
+#include <THC/THCAtomics.cuh>
 #include <cub/block/block_reduce.cuh>
 
 template <typename T>

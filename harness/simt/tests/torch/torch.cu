@@ -213,6 +213,15 @@ CONSTRUCT(torch_dispatches) {
     report.holds("an index: ", error_of([] { counted({2}).size(1); }) != "none");
 }
 
+/// PyTorch has another in ATen/cuda/Atomic.cuh alone.
+__device__ inline at::Half atomicAdd(at::Half* at, at::Half by) { return *at = by * by; }
+__global__ void own_atomic_kernel(at::Half* address) { atomicAdd(address, at::Half(3.0f)); }
+CONSTRUCT(torch_atomic_of_a_file) {
+    const at::Tensor x = counted({1}, at::kHalf);
+    own_atomic_kernel<<<1, 1>>>(x.data_ptr<at::Half>());
+    report.equal("its own", values<at::Half>(x), {at::Half(9.0f)});
+}
+
 __global__ void philox_kernel(at::PhiloxCudaState state, unsigned long long* numbers) {
     const auto seeds = at::cuda::philox::unpack(state);
     if (threadIdx.x == 0) numbers[0] = std::get<0>(seeds);

@@ -268,20 +268,20 @@ GRADVERIFY_SIMT_ACCESS T doLdg(const T* address) {
     return *address;
 }
 
-#define GRADVERIFY_TORCH_ATOMIC_OF_CUDA(T, OF_CUDA)                                         \
-    GRADVERIFY_SIMT_ACCESS T atomicAdd(T* address, T value) {                               \
-        return atomicAdd(reinterpret_cast<OF_CUDA*>(address), static_cast<OF_CUDA>(value)); \
+// Templates, beside which a file may have its own.
+#define GRADVERIFY_TORCH_ATOMIC_OF_CUDA(T, OF_CUDA)                                       \
+    template <class = void>                                                               \
+    GRADVERIFY_SIMT_ACCESS T atomicAdd(T* address, T value) {                             \
+        return static_cast<T>(                                                            \
+            atomicAdd(reinterpret_cast<OF_CUDA*>(address), static_cast<OF_CUDA>(value))); \
     }
 GRADVERIFY_TORCH_ATOMIC_OF_CUDA(c10::Half, __half)
 GRADVERIFY_TORCH_ATOMIC_OF_CUDA(c10::BFloat16, __nv_bfloat16)
+GRADVERIFY_TORCH_ATOMIC_OF_CUDA(std::int64_t, unsigned long long)
 #undef GRADVERIFY_TORCH_ATOMIC_OF_CUDA
 template <class T>
 GRADVERIFY_SIMT_ACCESS c10::complex<T> atomicAdd(c10::complex<T>* address, c10::complex<T> value) {
     return {atomicAdd(&address->real_, value.real_), atomicAdd(&address->imag_, value.imag_)};
-}
-GRADVERIFY_SIMT_ACCESS std::int64_t atomicAdd(std::int64_t* address, std::int64_t value) {
-    return static_cast<std::int64_t>(atomicAdd(reinterpret_cast<unsigned long long*>(address),
-                                               static_cast<unsigned long long>(value)));
 }
 template <class T>
 GRADVERIFY_SIMT_ACCESS T gpuAtomicAdd(T* address,
