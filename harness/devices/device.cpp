@@ -88,6 +88,7 @@ void RunStatus::call(const KernelDeclaration& kernel, const PassCall& call) {
                            : kernel.keeps_host_threads ? Leftovers::Kept::threads
                                                        : Leftovers::Kept::nothing);
     call_guarded(*this, kernel, call);
+    probe_heap(&kernel);
     charge(before.found(&kernel));
     if (kernel.device == "cuda") charge(restore_process());
 }

@@ -25,6 +25,11 @@ class Leftovers {
     int process_, threads_, next_file_;
 };
 
+/// Behind a launcher's first calls: allocates and frees blocks of all usual sizes, so that one that
+/// has written to a block that it had freed, or past the end of another, ends its process now, and
+/// not a later call of some other kernel.
+void probe_heap(const void* launcher);
+
 /// Ends what launchers have left that takes long to look for and harms no call of the same one:
 /// other processes, clocks and timers; and lets limits and handlers of signals be what they were
 /// before the first launcher. Returns what it found, as a clause, but for handlers; empty without

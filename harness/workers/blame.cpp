@@ -92,8 +92,14 @@ LoneResult WorkerPool::alone(const std::vector<Work>& works, Patience patience,
             std::visit([this](const auto& what) { take(what); }, *event);
         (*meanwhile)();
     };
-    LoneResult result = run_alone(crew_.options(), limits_, works, patience, std::move(distrusted),
-                                  meanwhile ? attend_others : std::function<void()>());
+    const auto run = [&](bool checks_heap) {
+        return run_alone(crew_.options(), limits_, works, patience, distrusted,
+                         meanwhile ? attend_others : std::function<void()>(), checks_heap);
+    };
+    LoneResult result = run(true);
+    // Damage may show in one of the heaps alone; to open a GPU again takes too long.
+    if (!result.death && works.back().device == "cpu")
+        if (LoneResult usual = run(false); usual.death) result = std::move(usual);
     meanwhile_ = meanwhile;
     return result;
 }

@@ -472,10 +472,11 @@ std::vector<Crew::Ended> Crew::finish(double exit_seconds) {
 
 LoneResult run_alone(WorkerPoolOptions options, const TimeLimits& limits,
                      const std::vector<Work>& works, Patience patience,
-                     std::set<std::string> distrusted, const std::function<void()>& meanwhile) {
+                     std::set<std::string> distrusted, const std::function<void()>& meanwhile,
+                     bool checks_heap) {
     options.jobs = 1;
     options.depth = 1;
-    options.strict_cases = std::numeric_limits<std::int64_t>::max();
+    options.strict_cases = checks_heap ? std::numeric_limits<std::int64_t>::max() : 0;
     options.owned_device.clear();
     Crew crew(std::move(options), limits, std::move(distrusted));
     LoneResult result;

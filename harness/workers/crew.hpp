@@ -160,11 +160,11 @@ struct LoneResult {
     std::optional<WorkerEnd> death;  ///< of the worker, at some work or at its exit
 };
 
-/// Runs work, in this order, in a fresh worker whose heap and end are checked: what goes wrong
-/// there is this work's doing. `meanwhile` is called now and then.
+/// Runs work, in this order, in a fresh worker whose end is checked, and its heap with it where
+/// `checks_heap`: what goes wrong there is this work's doing. `meanwhile` is called now and then.
 LoneResult run_alone(WorkerPoolOptions options, const TimeLimits& limits,
                      const std::vector<Work>& works, Patience patience = Patience::full,
                      std::set<std::string> distrusted = {},
-                     const std::function<void()>& meanwhile = {});
+                     const std::function<void()>& meanwhile = {}, bool checks_heap = true);
 
 }  // namespace gradverify

@@ -256,6 +256,12 @@ void read_past_output(const GradBias& call) {
     std::thread([&call] { (void)*static_cast<volatile float*>(call.db.as<float>() + 70); }).join();
 }
 
+void write_freed_block(const GradBias&) {
+    volatile long* const block = static_cast<long*>(std::malloc(200));
+    std::free(const_cast<long*>(block));
+    for (int i = 0; i < 25; ++i) block[i] = 0x4141414141414141;
+}
+
 }  // namespace
 
 #define MISBEHAVING(VARIANT, MISCHIEF) \
@@ -300,6 +306,7 @@ MISBEHAVING("throws", throw_it);
 MISBEHAVING("throws_number", throw_number);
 MISBEHAVING("writes_wild", write_wild);
 MISBEHAVING("writes_guard", write_guard);
+MISBEHAVING("writes_freed_block", write_freed_block);
 MISBEHAVING("writes_input", write_input);
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "always_refuses", refuse_forward).may_refuse();
 GRADVERIFY_KERNEL(gradverify::conv::Forward, "dies", die_forward);

@@ -45,7 +45,8 @@ SHORT_SECONDS = 0.05
 # Tests that take longer are left out: the searches for seeded bugs and the longest draws.
 LONGEST_SECONDS = 6.0
 KILLED = 128 + 9
-MEMORY_BYTES = 8 << 30
+# The stacks of threads that a test starts count, too.
+MEMORY_BYTES = 16 << 30
 NUMBERS_PER_FILE = 10000
 
 # What decides a verdict: expected values and their bounds, data and whether it is exact, the
@@ -155,7 +156,7 @@ def run_tests(tests, environment, seconds, wall_seconds=None):
     names = ",".join(test.name.replace(",", "?") for test in tests)
     # The wall clock ends what waits for ever; a busy machine must not kill.
     command = ["timeout", "--signal=KILL", str(wall_seconds or 300 + 20 * limit), "prlimit", f"--cpu={limit}",
-               f"--as={MEMORY_BYTES}", "--core=0", BUILD / "build" / tests[0].binary,
+               f"--data={MEMORY_BYTES}", "--core=0", BUILD / "build" / tests[0].binary,
                f"--test-case={names}", "--abort-after=1"]  # fmt: skip
     process = subprocess.Popen(
         command, env=os.environ | environment, cwd=BUILD, start_new_session=True,
