@@ -319,6 +319,21 @@ Outcome WorkerPool::unexplained(const std::vector<Task>& before, const Work& wor
                     end.cause(), count, again ? "do again" : "do not either"));
 }
 
+void WorkerPool::see_exits() {
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + short_search_time;
+    for (const auto& [kernel, task] : first_passed_) {
+        if (crew_.has_left(kernel) || harmful_.contains(kernel)) continue;
+        if (Clock::now() > until) return;
+        const LoneResult result = alone({task.work}, Patience::trial);
+        if (result.death)
+            answers_.push_back({.ticket = task.ticket,
+                                .drawn = task.work.drawn,
+                                .outcome = charged(*result.death, task.work),
+                                .late = true});
+    }
+}
+
 void WorkerPool::end_without_a_case(const Crew::Ended& ended) {
     const auto& end = ended.end;
     const auto& history = ended.history;

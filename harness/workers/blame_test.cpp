@@ -96,6 +96,27 @@ TEST_CASE("what a worker dies of at its end is charged to the case that does so 
     CHECK(pool.run(told("damage"), {.alone = true}).message == segfault);
 }
 
+TEST_CASE("a kernel whose processes others have ended is asked what it does at its exit") {
+    const Kernel leaves_badly{.name = "toy.forward/leaves_badly"},
+        wrong{.name = "toy.forward/wrong"};
+    WorkerPool pool(options());
+    for (const auto& [kernel, word] :
+         {std::pair(&leaves_badly, "damage"), std::pair(&wrong, "crash")}) {
+        Work work = told(word);
+        work.kernel = kernel;
+        work.device = "cpu";
+        pool.submit(kernel == &wrong, std::move(work));
+    }
+    CHECK(pool.wait(30.0).value().outcome.verdict == Verdict::passed);
+    CHECK(said(pool.wait(30.0).value().outcome) == "failed: " + segfault);
+    pool.finish();
+    const auto late = pool.wait(0.0);
+    REQUIRE(late);
+    CHECK(late->ticket == 0);
+    CHECK(said(late->outcome) == "failed: " + segfault);
+    CHECK_FALSE(pool.wait(0.0));
+}
+
 TEST_CASE("what a worker dies of at its end is charged though others' cases are given up") {
     WorkerPoolOptions two = options();
     two.jobs = 2;

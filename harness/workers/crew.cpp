@@ -307,7 +307,12 @@ void Crew::bury(Worker& worker, const std::string& overstepped) {
     }
     if (worker.is_client()) owner_->forget(worker.client);
     restart(worker);
+    if (!ended.fatal && ended.end.exited_with(0)) note_left(ended.history);
     if (ended.fatal || !ended.end.in_good_order()) events_.push_back(std::move(ended));
+}
+
+void Crew::note_left(const WorkerHistory& history) {
+    for (const Task& task : history.in_order()) left_.insert(task.work.kernel);
 }
 
 /// Has another process do what this worker's had in hand.
@@ -459,6 +464,7 @@ std::vector<Crew::Ended> Crew::finish(double exit_seconds) {
         WorkerEnd end = worker->process.end(exit_seconds);
         WorkerHistory history = std::exchange(worker->history, {});
         // One that takes long to leave, on a busy machine or under a tool, has done nothing wrong.
+        if (end.exited_with(0)) note_left(history);
         if (end.closed_pipe || end.in_good_order()) continue;
         badly.push_back({.end = std::move(end), .history = std::move(history)});
     }

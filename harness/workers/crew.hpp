@@ -97,6 +97,8 @@ class Crew {
     /// Kernels that all workers are told not to call on another's behalf.
     const std::set<std::string>& distrusted() const { return distrusted_; }
     void distrust(const std::set<std::string>& kernels);
+    /// Whether a process that ran a case of this kernel has ended in good order.
+    bool has_left(const Kernel* kernel) const { return left_.contains(kernel); }
     /// This kernel's cases on the CPU device are the last ones of their process from now on, as it
     /// may leave a damaged heap. On a GPU a new process takes too long.
     void keep_apart(const Kernel& kernel) { kept_apart_.insert(&kernel); }
@@ -120,6 +122,7 @@ class Crew {
     Workers using_device(bool is_large) const;
     static Worker& least_busy(Workers workers);
     bool is_first_of_kernel(const Work& work);
+    void note_left(const WorkerHistory& history);
     static bool opens_gpu(const Worker& worker);
     void put(Worker& worker, Task task);
     void start(Worker& worker);
@@ -141,7 +144,7 @@ class Crew {
 
     WorkerPoolOptions options_;
     const TimeLimits& limits_;
-    std::set<const Kernel*> kept_apart_;
+    std::set<const Kernel*> kept_apart_, left_;
     std::set<std::string> distrusted_;
     std::set<const Kernel*> kernels_met_;  ///< on the owned device
     std::optional<DeviceOwner> owner_;

@@ -25,6 +25,8 @@ bool WorkerPool::withdraw(std::int64_t ticket) {
 void WorkerPool::take(const Crew::Answered& answered) {
     const auto& [task, outcome, is_first, before] = answered;
     if (!task.work.is_probe()) limits_.completed(task.work, outcome, is_first);
+    if (task.ticket >= 0 && outcome.verdict == Verdict::passed && task.work.device == "cpu")
+        first_passed_.try_emplace(task.work.kernel, task);
     answer(task, before.empty() ? outcome : judge(before, task, outcome));
 }
 
@@ -85,6 +87,7 @@ void WorkerPool::finish(bool gives_up) {
     while (!gives_up && crew_.is_busy()) attend(1.0);
     is_late_ = gives_up;
     for (const Crew::Ended& ended : crew_.finish()) take(ended);
+    see_exits();
 }
 
 /// What goes on beside a run, for as long as it takes.

@@ -123,12 +123,16 @@ class WorkerPool {
     void note_harm(const Work& work);
     /// Gives an answered case of a kernel a late answer: what it leaves makes this work fail.
     void accuse(const Task& suspect, const Work& work, const std::string& what);
+    /// Runs a case alone of each kernel whose processes were all ended by others, and which may end
+    /// its process itself when that exits. On a GPU that takes too long.
+    void see_exits();
     void end_without_a_case(const Crew::Ended& ended);
 
     TimeLimits limits_;
     Crew crew_;
-    std::set<const Kernel*> fail_alone_;  ///< or behind cases of their own
-    std::set<const Kernel*> harmful_;     ///< were charged with the death of a process
+    std::set<const Kernel*> fail_alone_;          ///< or behind cases of their own
+    std::map<const Kernel*, Task> first_passed_;  ///< on the CPU device
+    std::set<const Kernel*> harmful_;             ///< were charged with the death of a process
     std::deque<Answer> answers_;
     std::map<std::string, Expected> expected_;    ///< by printed case
     std::int64_t last_expected_ = ticket_of_run;  ///< their tickets count down
