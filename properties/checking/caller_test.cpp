@@ -67,6 +67,11 @@ void throw_on_two(const PassCall& call) {
     launch_scaled(call);
 }
 
+void leave_alarm(const PassCall& call) {
+    launch_scaled(call);
+    alarm(1000);
+}
+
 const Registry& kernels() {
     static const auto registry = [] {
         std::vector<KernelDeclaration> all{
@@ -78,6 +83,7 @@ const Registry& kernels() {
             scaled_kernel("refuses", refuse).may_refuse(),
             scaled_kernel("throws_on_two", throw_on_two),
             scaled_kernel("throws_place", throw_place),
+            scaled_kernel("leaves_alarm", leave_alarm),
             scaled_kernel("tensor_cores").on_tensor_cores()};
         all[1].device = checked_variant;
         return registry_of(all, scaled());
@@ -398,6 +404,31 @@ TEST_CASE("a device that a partner lost ends the process, one that the kernel lo
             return lost.what() == std::string(
                                       "scaled.forward/refuses, called for its result, lost "
                                       "the device: refused: too odd");
+        }
+        return false;
+    }));
+}
+
+TEST_CASE("what launchers leave is found once a case, and before and after a partner is called") {
+    const std::string left = "leaves an alarm or a timer that ends the process";
+    CHECK(holds_apart([&] {
+        CallScene scene("leaves_alarm", "n=1:seed=1");
+        return scene.call_itself().ran() && !device_was_lost() && take_left() == left &&
+               device_was_lost() && take_left().empty();
+    }));
+    CHECK(holds_apart([&] {
+        CallScene scene("leaves_alarm", "n=1:seed=1");
+        return scene.call_itself().ran() &&
+               scene.call("right").error == "the case's own kernel has lost the device" &&
+               take_left() == left;
+    }));
+    CHECK(holds_apart([&] {
+        CallScene scene("right", "n=1:seed=1");
+        if (!scene.call_itself().ran() || !scene.call("adds").ran()) return false;
+        try {
+            scene.call("leaves_alarm");
+        } catch (const EnvironmentError& lost) {
+            return std::string(lost.what()).starts_with("scaled.forward/leaves_alarm, called for");
         }
         return false;
     }));
