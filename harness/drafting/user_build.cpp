@@ -314,11 +314,12 @@ BuildError::BuildError(std::string compiler_said)
     : UsageError("the files can't be built" +
                  (compiler_said.empty() ? " in the time that is given" : '\n' + compiler_said)),
       said(std::move(compiler_said)) {
-    constexpr std::string_view mark = "error: ";
+    // A linker says what it misses, and then that it has had an error.
+    constexpr std::string_view mark = "error: ", missed = "undefined reference";
     for (const std::string_view line : split(said, '\n')) {
-        const std::size_t at = line.find(mark);
+        const std::size_t at = std::min(line.find(mark), line.find(missed));
         if (at == std::string_view::npos) continue;
-        first = line.substr(at + mark.size());
+        first = line.substr(line.substr(at).starts_with(mark) ? at + mark.size() : at);
         // `their.cu:7:29: ` and `their.cu(7): `
         const std::string_view place = line.substr(0, at);
         const std::size_t begin = place.find_first_of(":(");

@@ -131,6 +131,8 @@ judged() {
 }
 echo 'int x = unknown;' >odd.cu
 judged not_built "'?unknown.? was not declared.*\"source\":\"[^\"]*/odd.cu:1\"" 30s
+printf 'int missed();\nstatic const int got = missed();\n' >odd.cu
+judged not_built "undefined (reference to|symbol).*missed" 30s
 echo '#include <time.h>' >odd.cu
 judged no_kernel 'register no kernel' 30s
 judged not_built 'the build had not ended after 0.01 s' 0.01s
