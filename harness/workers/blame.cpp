@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which case is to blame for a worker's death, and what is said of it.
+// Which case is to blame for a worker's death, and what is said of it. Whose call it was of which a
+// GPU's owner died, owner.cpp finds.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #pragma once
 #pragma GCC system_header
 
-#include "gradverify_torch/operations.hpp"
+#include "gradverify_torch/tensor_math.hpp"
 
 namespace at {
 

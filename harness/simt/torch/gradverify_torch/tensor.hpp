@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// at::Tensor over the CPU device's memory: what launchers of kernels ask of one, and views.
-// Autograd has no part in it. What else PyTorch's class has is declared, and says so when it is
-// called.
+// at::Tensor over the CPU device's memory: what launchers of kernels ask of one, and views. Sums and
+// the like are in tensor_math.hpp; autograd has no part in it. What else PyTorch's class has is
+// declared, and says so when it is called.
 #pragma once
 #pragma GCC system_header
 
@@ -167,7 +167,7 @@ class Tensor {
     Tensor detach() const { return *this; }
     Tensor variable_data() const { return *this; }
 
-    // What copies and computes (operations.hpp), on the current stream.
+    // What copies and computes (tensor_math.hpp), on the current stream.
     Tensor reshape(IntArrayRef sizes) const;
     Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
     Tensor clone(std::optional<MemoryFormat> format = {}) const;
