@@ -10,9 +10,8 @@
 #include <numeric>
 #include <optional>
 
-#include "harness/base/text.hpp"
 #include "harness/cases/sensitivity.hpp"
-#include "harness/registry/layout.hpp"
+#include "properties/checking/contiguous_cotangents.hpp"
 #include "properties/checking/departing_step.hpp"
 #include "properties/properties.hpp"
 
@@ -131,31 +130,6 @@ Uncompared uncompared_in(CaseContext& context, const std::vector<Expected>& expe
         found.total += std::ssize(output.values);
     }
     return found;
-}
-
-// Of so many passed cases one asks what the kernel takes its cotangents for.
-constexpr std::uint64_t cases_to_ask = 8;
-constexpr int gap_elements = 3;
-
-/// The cotangents of which nothing is declared, that the kernel takes for contiguous: with a gap
-/// behind each row its results are others. A launcher that refuses such a tensor is right.
-std::string contiguous_alone(CaseContext& context, const std::vector<Array<double>>& inputs,
-                             const std::vector<Expected>& expected) {
-    const auto names = undeclared_cotangents(context.op(), context.pass(), context.declaration());
-    if (names.empty() || context.seed_for("strides") % cases_to_ask != 0) return {};
-    Setting setting = context.checked().setting;
-    for (const std::string& name : names)
-        setting.layouts[name] = TensorLayout{.row_padding = gap_elements};
-    try {
-        const CallResult result =
-            context.caller.call(context.kernel(), inputs, setting, context.caller.surroundings());
-        const bool is_right =
-            result.complaint().empty() &&
-            std::ranges::all_of(compare_outputs(result, expected, setting), &Comparison::ok);
-        return is_right || !result.error.empty() ? std::string() : joined(names);
-    } catch (const NotServed&) {
-        return {};
-    }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// at::Tensor over the CPU device's memory: what launchers of kernels ask of one, and views. Sums and
-// the like are in tensor_math.hpp; autograd has no part in it. What else PyTorch's class has is
+// at::Tensor over the CPU device's memory: what launchers of kernels ask of one, and views. Sums
+// and the like are in tensor_math.hpp; autograd has no part in it. What else PyTorch's class has is
 // declared, and says so when it is called.
 #pragma once
 #pragma GCC system_header
