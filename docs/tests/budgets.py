@@ -19,7 +19,7 @@ LINES = (
     ("harness without simt", "harness/", "harness/simt/", 55_100),
     ("simt", "harness/simt/", None, 41_500),
     ("kernels without fast", "kernels/", "kernels/fast/", 8_700),
-    ("everything", "", None, 161_300),
+    ("everything", "", None, 161_400),
 )
 # What the first verdict's build costs, in probes: 407 measured, and a tenth. A change that makes it a
 # tenth dearer says so here.
