@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public way to declare an operator: parameters, tensors and one forward function; everything
-// else follows from them. See docs/own-operator.md.
+// else follows from them. See docs/own-operator.md. What a kernel declares, such as
+// .rounds(), is in registry/kernel_declaration.hpp.
 //
 //   Operator describe() {
 //       return declare_operator("scaled_tanh")

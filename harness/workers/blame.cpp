@@ -42,6 +42,7 @@ std::vector<Work> thirds_of(const std::vector<Task>& tasks, const Work& one, con
             thirds.size() < most_thirds)
             thirds.emplace(task.work.kernel, task.work);
     std::vector<Work> works;
+    works.reserve(thirds.size());
     for (auto& [kernel, third] : thirds) works.push_back(std::move(third));
     return works;
 }
