@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides whether a kernel is right only for contiguous dy, of which its declaration says nothing.
-// The sentence that says so is among the caveats of harness/report/text/.
+// harness/report/text/caveats.cpp says so.
 #pragma once
 
 #include <string>
