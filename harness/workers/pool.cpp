@@ -25,7 +25,8 @@ bool WorkerPool::withdraw(std::int64_t ticket) {
 void WorkerPool::take(const Crew::Answered& answered) {
     const auto& [task, outcome, is_first, before] = answered;
     if (!task.work.is_probe()) limits_.completed(task.work, outcome, is_first);
-    if (task.ticket >= 0 && outcome.verdict == Verdict::passed && task.work.device == "cpu")
+    if (task.work.kernel && task.ticket >= 0 && outcome.verdict == Verdict::passed &&
+        task.work.device == "cpu")
         first_passed_.try_emplace(task.work.kernel, task);
     answer(task, before.empty() ? outcome : judge(before, task, outcome));
 }
