@@ -280,8 +280,8 @@ Child begin(const std::string& program, std::vector<std::string> words) {
 std::string prints_of(const Child& child, Clock::time_point until) {
     std::string text;
     for (std::array<char, 4096> part{};;) {
-        const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+        // Rounded up: with less than a millisecond left, the child would count as ended.
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
         if (left.count() <= 0) break;
         pollfd ready{child.prints.get(), POLLIN, 0};
         const int count = ::poll(&ready, 1, static_cast<int>(left.count()));
