@@ -142,7 +142,8 @@ struct FirstState {
     void restore_handlers() const {
         const Handlers now = handlers_now();
         for (std::size_t i = 0; i < now.size(); ++i)
-            if (now[i].sa_sigaction != handlers[i].sa_sigaction)
+            if (now[i].sa_sigaction != handlers[i].sa_sigaction ||
+                now[i].sa_flags != handlers[i].sa_flags)
                 sigaction(restored_signals[i], &handlers[i], nullptr);
     }
     std::string restored_limit() const {

@@ -99,6 +99,12 @@ TEST_CASE("handlers of signals are what they were before the first launcher") {
         struct sigaction after{};
         sigaction(signal, nullptr, &after);
         CHECK((after.sa_handler == SIG_IGN) == false);
+        const int flags = after.sa_flags;
+        after.sa_flags ^= SA_RESTART;
+        sigaction(signal, &after, nullptr);
+        CHECK(restore_process() == "");
+        sigaction(signal, nullptr, &after);
+        CHECK(after.sa_flags == flags);
     }
 }
 
