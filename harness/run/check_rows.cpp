@@ -21,7 +21,12 @@ class Check {
           observer_(observer),
           time_(options.seconds, options.seconds_in_all),
           rows_(suite, rows, options, pool, observer, time_),
-          failures_(suite, options, pool, observer, time_, rows_, [this] { serve(); }) {}
+          failures_(suite, options, pool, observer, time_, rows_, [this] { serve(); }) {
+        pool_.keep_busy([this] { serve(); });
+    }
+    ~Check() { pool_.keep_busy({}); }
+    Check(const Check&) = delete;
+    Check& operator=(const Check&) = delete;
 
     std::vector<RowResult> run() {
         try {
@@ -47,7 +52,7 @@ class Check {
     }
 
   private:
-    /// What goes on while a failure is shrunk.
+    /// What goes on while a failure is shrunk, or somebody looked for who is to blame for a death.
     void serve() {
         rows_.submit_some(/*is_idle=*/false);
         while (const auto answer = pool_.wait(0.0)) rows_.take(*answer);

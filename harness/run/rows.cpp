@@ -24,6 +24,8 @@ constexpr double largest_first_share = 0.25, most_times_median = 100.0;
 constexpr double put_off_seconds = 10.0;
 // So many cases of kernels that have yet to answer one are in flight at least.
 constexpr int most_of_unknown = 8;
+// After as many cases that were put off, a kernel whose others pass is waited for, too.
+constexpr int most_late = 3;
 // What a death or a hang has cost the rows of other kernels is no more than that.
 constexpr double most_lost_seconds = 5.0;
 // More threads than these draw nothing that is missed.
@@ -53,6 +55,7 @@ Rows::Rows(const Suite& suite, const std::vector<Row>& rows, const CheckOptions&
       drawing_([this](std::size_t row, std::int64_t index) { return draw(rows_[row], index); },
                rows.size(), std::clamp(pool.jobs() / 8, 0, most_drawing)) {
     for (const Row& row : rows) {
+        rows_of_[{row.kernel, row.device}].push_back(rows_.size());
         rows_.push_back(serving_of(row));
         set_kind(rows_.size() - 1);
     }
@@ -131,15 +134,16 @@ bool Rows::is_out_of_time(const Serving& serving) const {
            time_.seconds_left();
 }
 
-/// Whether a case of the row's kernel is put off, and none has passed: others would be, too.
+/// Whether a case of the row's kernel is put off, and others would be, too.
 bool Rows::is_waiting(const Row& row) const {
     const KernelOnDevice kernel{row.kernel, row.device};
-    if (!may_hang_.contains(kernel) || ever_passed_.contains(kernel)) return false;
+    const auto late = may_hang_.find(kernel);
+    if (late == may_hang_.end() ||
+        (ever_passed_.contains(kernel) && (!options_.seconds || late->second < most_late)))
+        return false;
     if (waited_for_.contains(kernel)) return true;
-    return std::ranges::any_of(rows_, [&](const Serving& serving) {
-        const Row& other = serving.result.row;
-        return !serving.put_off.empty() && other.kernel == row.kernel && other.device == row.device;
-    });
+    return std::ranges::any_of(rows_of_.at(kernel),
+                               [&](std::size_t i) { return !rows_[i].put_off.empty(); });
 }
 
 /// When time is up, a row takes more only while it has compared nothing but zeros; each of these
@@ -170,10 +174,8 @@ void Rows::end_dues() {
 bool Rows::submit_some(bool is_idle) {
     if (options_.seconds && are_first_due_ && time_.seconds_left() < *options_.seconds / 4.0)
         end_dues();
-    if (rows_left_ != pool_.rows_left()) {
-        rows_left_ = pool_.rows_left();
+    if (std::exchange(changes_of_left_, pool_.changes_of_left()) != pool_.changes_of_left())
         for (std::size_t i = 0; i < rows_.size(); ++i) set_kind(i);
-    }
     // Half of the workers go on with others' cases.
     if (is_time_for_put_off()) submit_put_off(std::max<std::size_t>(pool_.jobs() / 2, 1));
     for (;;) {
@@ -210,13 +212,9 @@ void Rows::submit_put_off(std::size_t most) {
 
 /// All of a kernel's at once: trials have more time since one of its cases has ended.
 void Rows::submit_put_off_of(const Row& row) {
-    for (std::size_t which = 0; which < rows_.size(); ++which) {
-        Serving& serving = rows_[which];
-        const Row& other = serving.result.row;
-        if (other.kernel == row.kernel && other.device == row.device)
-            for (PutOff& one : std::exchange(serving.put_off, {}))
-                submit(which, one.index, work_of(std::move(one.drawn)), one.redraws);
-    }
+    for (const std::size_t which : rows_of(row))
+        for (PutOff& one : std::exchange(rows_[which].put_off, {}))
+            submit(which, one.index, work_of(std::move(one.drawn)), one.redraws);
 }
 
 /// A kernel that has no end in all the time that a case has is not waited for again.
@@ -226,7 +224,7 @@ void Rows::put_off(Serving& serving, PutOff one) {
         settle(serving, one.index, one.drawn, one.outcome);
     else if (serving.stops.empty())
         serving.put_off.push_back(std::move(one));
-    may_hang_.insert({row.kernel, row.device});
+    ++may_hang_[{row.kernel, row.device}];
 }
 
 /// A case that was waited for has come to an end, or to none: then so have its kernel's others.
@@ -234,11 +232,9 @@ void Rows::end_wait(const Row& row, const Outcome& outcome) {
     if (outcome.verdict != Verdict::failed || outcome.discovery != Discovery::overstepped)
         return submit_put_off_of(row);
     hanging_.insert({row.kernel, row.device});
-    for (Serving& serving : rows_) {
-        const Row& other = serving.result.row;
-        if (other.kernel != row.kernel || other.device != row.device) continue;
-        for (PutOff& one : std::exchange(serving.put_off, {})) put_off(serving, std::move(one));
-    }
+    for (const std::size_t which : rows_of(row))
+        for (PutOff& one : std::exchange(rows_[which].put_off, {}))
+            put_off(rows_[which], std::move(one));
 }
 
 /// A case of its kernel has come to an end, or has died or hung.
@@ -248,9 +244,7 @@ void Rows::note_end(const Row& row, bool in_good_order) {
         ending_.insert({row.kernel, row.device});
     else
         ending_.erase({row.kernel, row.device});
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-        if (rows_[i].result.row.kernel == row.kernel && rows_[i].result.row.device == row.device)
-            turns_.is_proven(i, in_good_order);
+    for (const std::size_t which : rows_of(row)) turns_.is_proven(which, in_good_order);
 }
 
 Turn Rows::turn_of(const Serving& serving) const {
@@ -401,9 +395,7 @@ void Rows::stop(Serving& serving, std::int64_t index, const Stop& why) {
     seen_.try_emplace({row.kernel, row.device}, SeenFailure{*why.drawn, why.outcome});
     if (why.outcome.discovery == Discovery::answered) return;
     // Each new worker and each search for the guilty case keeps the rows of other kernels waiting.
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-        if (rows_[i].result.row.kernel == row.kernel && rows_[i].result.row.device == row.device)
-            turns_.has_its_due(i);
+    for (const std::size_t which : rows_of(row)) turns_.has_its_due(which);
 }
 
 /// Takes back the cases behind the one that decides the row: each might hang.
@@ -437,7 +429,8 @@ void Rows::take(const WorkerPool::Answer& answer) {
     const std::chrono::duration<double> taken = TimeBudget::Clock::now() - since;
     const bool in_good_order = answer.outcome.discovery == Discovery::answered;
     note_end(serving.result.row, in_good_order);
-    if (!in_good_order) turns_.lost(std::min(taken.count(), most_lost_seconds));
+    if (!in_good_order)
+        turns_.lost(rows_of(serving.result.row), std::min(taken.count(), most_lost_seconds));
     if (answer.is_put_off) return put_off(serving, {index, redraws, *answer.drawn, answer.outcome});
     const Operator& op = *serving.result.row.kernel->op;
     if (index >= 0 && is_worth_redrawing(drawn, op, answer.outcome, redraws) &&

@@ -130,6 +130,9 @@ class Rows {
     void submit_put_off_of(const Row& row);
     void put_off(Serving& serving, PutOff one);
     void note_end(const Row& row, bool in_good_order);
+    const std::vector<std::size_t>& rows_of(const Row& row) const {
+        return rows_of_.at({row.kernel, row.device});
+    }
     bool is_known(const Row& row) const { return ending_.contains({row.kernel, row.device}); }
     void end_wait(const Row& row, const Outcome& outcome);
     bool is_too_dear(Serving& serving, double share) const;
@@ -154,16 +157,17 @@ class Rows {
     std::vector<Serving> rows_;
     std::set<std::int64_t> running_;  ///< tickets
     Turns turns_;
-    std::size_t rows_left_ = 0;         ///< by clients, when it was last asked
+    std::int64_t changes_of_left_ = 0;  ///< when it was last asked
     std::int64_t alone_in_flight_ = 0;  ///< cases of rows that run one at a time
     bool is_alone_waiting_ = false;
     bool are_first_due_ = true;     ///< rows have their first cases before others have more
     double backlog_seconds_ = 0.0;  ///< that the cases in flight are expected to take
     std::set<const Kernel*> failing_kernels_;
     using KernelOnDevice = std::pair<const Kernel*, std::string>;
-    std::set<KernelOnDevice> waited_for_;  ///< a case that was put off has all its time
-    std::set<KernelOnDevice> hanging_;     ///< it took more than that
-    std::set<KernelOnDevice> may_hang_;    ///< a case was put off
+    std::map<KernelOnDevice, std::vector<std::size_t>> rows_of_;
+    std::set<KernelOnDevice> waited_for_;     ///< a case that was put off has all its time
+    std::set<KernelOnDevice> hanging_;        ///< it took more than that
+    std::map<KernelOnDevice, int> may_hang_;  ///< how many of its cases were put off
     std::set<KernelOnDevice> ever_passed_;
     std::set<KernelOnDevice> ending_;  ///< the last case to be answered came to an end
     std::int64_t of_unknown_ = 0;      ///< cases in flight of other kernels

@@ -265,6 +265,7 @@ class Obedient : public CaseServer {
 };
 
 /// Plays a device's owner that ends in the first call of its first client, after so long a start.
+/// It has the second client's in hand as well, until it makes those of a dead owner alone.
 int die_in_first_call(double start_seconds) {
     serve_forks();
     std::string request;
@@ -273,7 +274,9 @@ int die_in_first_call(double start_seconds) {
     const Exchange exchange(worker_exchange_fd, asked.slots);
     while (usage_of(::getpid())->cpu_seconds < start_seconds) continue;
     ++exchange.head().rounds;
-    exchange.head().in_hand = 1;
+    const bool has_another = asked.slots > 1 && exchange.slot(1).is_asked();
+    exchange.head().in_hand =
+        has_another && !exchange.slot(0).is_suspect ? ExchangeHead::several : 1;
     _exit(3);
 }
 

@@ -85,24 +85,25 @@ void WorkerPool::note_harm(const Work& work) {
 
 LoneResult WorkerPool::alone(const std::vector<Work>& works, Patience patience,
                              const std::set<std::string>& without) {
+    static const std::function<void()> none;
     std::set<std::string> distrusted = crew_.distrusted();
     distrusted.insert(without.begin(), without.end());
-    // A worker that dies meanwhile is judged with nothing beside it.
-    const auto* const meanwhile = std::exchange(meanwhile_, nullptr);
+    const bool is_on_cpu = works.back().device == "cpu";
+    const std::function<void()>& beside = meanwhile_                 ? *meanwhile_
+                                          : is_on_cpu && jobs() == 1 ? none
+                                                                     : keep_busy_;
     const auto attend_others = [&] {
-        while (const auto event = crew_.next(0.0))
-            std::visit([this](const auto& what) { take(what); }, *event);
-        (*meanwhile)();
+        while (auto event = crew_.next(0.0)) take(std::move(*event));
+        beside();
     };
     const auto run = [&](bool checks_heap) {
         return run_alone(crew_.options(), limits_, works, patience, distrusted,
-                         meanwhile ? attend_others : std::function<void()>(), checks_heap);
+                         beside ? attend_others : none, checks_heap);
     };
     LoneResult result = run(true);
     // Damage may show in one of the heaps alone; to open a GPU again takes too long.
-    if (!result.death && works.back().device == "cpu")
+    if (!result.death && is_on_cpu)
         if (LoneResult usual = run(false); usual.death) result = std::move(usual);
-    meanwhile_ = meanwhile;
     return result;
 }
 

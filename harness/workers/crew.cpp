@@ -28,6 +28,9 @@ constexpr double meanwhile_seconds = 0.005;
 constexpr auto device_pause = std::chrono::milliseconds(500);
 constexpr int no_client = -1;
 constexpr int clients_per_job = 2;
+// A kernel shows no more cases than these before an owner calls it.
+constexpr int most_to_show = 64;
+constexpr int may_be_owned = -1, never_owned = -2;
 
 /// Nothing for a line that is no answer: a kernel wrote it.
 std::optional<Answer> answer_in(const std::string& line) {
@@ -132,17 +135,19 @@ bool Crew::has_room_for_left() const {
     return owner_ && least_busy(using_device(false)).load() < options_.depth;
 }
 
-void Crew::give(Task task) {
-    const bool is_left =
-        left_by_clients_.contains(task.work.row()) || is_first_of_kernel(task.work);
-    Worker& worker = least_busy(is_left ? using_device(task.work.is_large) : taking());
-    put(worker, std::move(task));
+bool Crew::is_left(const WorkRow& row) const {
+    if (left_by_clients_.contains(row)) return true;
+    const auto& [kernel, device, property] = row;
+    if (!owner_ || options_.strict_cases == 0 || !kernel || device != owner_->device())
+        return false;
+    const auto shown = shown_.find(kernel);
+    return shown == shown_.end() || shown->second != may_be_owned;
 }
 
-/// A checked heap would make the owner slow for all, so these go to workers that have one.
-bool Crew::is_first_of_kernel(const Work& work) {
-    return owner_ && options_.strict_cases > 0 && work.kernel && work.device == owner_->device() &&
-           kernels_met_.insert(work.kernel).second;
+void Crew::give(Task task) {
+    Worker& worker =
+        least_busy(is_left(task.work.row()) ? using_device(task.work.is_large) : taking());
+    put(worker, std::move(task));
 }
 
 void Crew::put(Worker& worker, Task task) {
@@ -228,7 +233,7 @@ bool Crew::take(Worker& worker, const std::string& line) {
         return true;
     };
     if (std::holds_alternative<Elsewhere>(*answer) && worker.is_client()) {
-        if (is_case) left_by_clients_.insert(task.work.row());
+        if (is_case) changes_of_left_ += left_by_clients_.insert(task.work.row()).second ? 1 : 0;
         return leave();
     }
     auto* const outcome = std::get_if<Outcome>(&*answer);
@@ -240,7 +245,7 @@ bool Crew::take(Worker& worker, const std::string& line) {
         return leave();
     }
     if (task.has_failed_beside_others && outcome->verdict != Verdict::failed) {
-        left_by_clients_.insert(task.work.row());
+        changes_of_left_ += left_by_clients_.insert(task.work.row()).second ? 1 : 0;
         if (task.work.kernel) owner_->leave_out(*task.work.kernel);
     }
     const bool is_first = worker.history.empty();
@@ -254,6 +259,8 @@ bool Crew::take(Worker& worker, const std::string& line) {
         unreachable_ = 0;
         worker.history.add(task);
         if (worker.is_client() && task.work.device == owner_->device()) owner_->answered(task);
+        if (owner_ && !worker.is_client() && task.work.device == owner_->device())
+            note_shown(task.work.kernel);
         if (worker.strict_left > 0 && --worker.strict_left == 0) worker.retiring = true;
     }
     const bool is_last = task.work.device == "cpu" && kept_apart_.contains(task.work.kernel);
@@ -302,6 +309,7 @@ void Crew::bury(Worker& worker, const std::string& overstepped) {
         const Task& task = worker.running.front();
         ended.had_all_its_time = task.patience == Patience::full ||
                                  (opens_gpu(worker) && !limits_.was_opened(task.work));
+        note_fatal(task);
         ended.fatal = std::move(worker.running.front());
         worker.running.pop_front();
     }
@@ -315,6 +323,21 @@ void Crew::note_left(const WorkerHistory& history) {
     for (const Task& task : history.in_order()) left_.insert(task.work.kernel);
 }
 
+/// From now on the owner does not call its kernel.
+void Crew::note_fatal(const Task& task) {
+    if (!owner_ || task.work.device != owner_->device()) return;
+    shown_[task.work.kernel] = never_owned;
+    ++changes_of_left_;
+}
+
+/// A worker that uses the device itself has answered a case of this kernel.
+void Crew::note_shown(const Kernel* kernel) {
+    int& shown = shown_[kernel];
+    if (shown < 0 || ++shown < to_show_) return;
+    shown = may_be_owned;
+    ++changes_of_left_;
+}
+
 /// Has another process do what this worker's had in hand.
 void Crew::restart(Worker& worker) {
     worker.waiting.insert(worker.waiting.begin(), std::make_move_iterator(worker.running.begin()),
@@ -325,6 +348,7 @@ void Crew::restart(Worker& worker) {
 
 /// Where the owner died of a client's call, that is the end of the client's case.
 void Crew::take(DeviceOwner::Death death) {
+    to_show_ = std::min(2 * to_show_, most_to_show);
     Ended ended{.end = std::move(death.end),
                 .history = std::move(death.history),
                 .had_several = death.had_several};
@@ -336,6 +360,7 @@ void Crew::take(DeviceOwner::Death death) {
         ended.end.partners = client.process.end(0.0).partners;
         owner_->forget(client.client);
         client.history = {};
+        note_fatal(client.running.front());
         ended.fatal = std::move(client.running.front());
         client.running.pop_front();
         restart(client);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -33,8 +34,9 @@ struct WorkerPoolOptions {
     std::size_t memory_bytes = 0;  ///< 0: a share of this machine's
     double start_seconds = 60.0;
     /// A worker's first cases run with a checked heap, since most kernels that damage it always do.
-    /// Then the worker's end is checked too, and it is replaced. An owner's heap is not checked: a
-    /// kernel's first case goes to another worker, whose own first cases it mostly is among.
+    /// Then the worker's end is checked too, and it is replaced. Unless this is 0, an owner calls
+    /// a kernel only after such a worker has answered a case of it, or twice as many for each
+    /// owner that has died: its own heap is not checked, and its death keeps all clients waiting.
     std::int64_t strict_cases = 200;
     /// Null where the command starts another program than this one.
     std::shared_ptr<ForkServers> forks = std::make_shared<ForkServers>();
@@ -77,9 +79,9 @@ class Crew {
     const WorkerPoolOptions& options() const { return options_; }
     bool has_room() const;
     /// Whether clients of an owner leave cases of this row to workers that use the device
-    /// themselves; how many rows they leave so; whether these workers have room.
-    bool is_left(const WorkRow& row) const { return left_by_clients_.contains(row); }
-    std::size_t rows_left() const { return left_by_clients_.size(); }
+    /// themselves; how often that has changed for a row; whether these workers have room.
+    bool is_left(const WorkRow& row) const;
+    std::int64_t changes_of_left() const { return changes_of_left_; }
     bool has_room_for_left() const;
     /// Gives a task to the worker with the fewest: a client, where a device has an owner, unless
     /// clients leave such cases to those that use the device themselves.
@@ -121,8 +123,9 @@ class Crew {
     /// all of the device, and nothing else while it is kept, unless there is no other.
     Workers using_device(bool is_large) const;
     static Worker& least_busy(Workers workers);
-    bool is_first_of_kernel(const Work& work);
     void note_left(const WorkerHistory& history);
+    void note_fatal(const Task& task);
+    void note_shown(const Kernel* kernel);
     static bool opens_gpu(const Worker& worker);
     void put(Worker& worker, Task task);
     void start(Worker& worker);
@@ -146,12 +149,16 @@ class Crew {
     const TimeLimits& limits_;
     std::set<const Kernel*> kept_apart_, left_;
     std::set<std::string> distrusted_;
-    std::set<const Kernel*> kernels_met_;  ///< on the owned device
     std::optional<DeviceOwner> owner_;
     /// With an owner the first ones use the device themselves, and the others are clients.
     std::vector<std::unique_ptr<Worker>> workers_;
     std::size_t using_device_ = 0;       ///< how many do beside an owner
     std::set<WorkRow> left_by_clients_;  ///< a client has left a case of such a row
+    /// Cases of a kernel that others have answered for the owner, until it may call the kernel, and
+    /// how many these must be; below 0 once a case has ended a process.
+    std::map<const Kernel*, int> shown_;
+    int to_show_ = 1;
+    std::int64_t changes_of_left_ = 0;
     std::deque<Event> events_;
     bool keeps_first_ = false;
     int unreachable_ = 0;  ///< workers in a row that could not reach their device

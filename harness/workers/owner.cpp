@@ -88,7 +88,8 @@ std::optional<DeviceOwner::Death> DeviceOwner::unexplained() {
     for (const std::uint32_t kernel : std::exchange(in_hand_at_death_, {}))
         if (++strikes_[kernel] == most_strikes) exchange_.head().is_left_out[kernel] = true;
     // Clients may have answered since what the dead owner had called for them.
-    unclear_->history = std::exchange(history_, {});
+    for (Task& answered : std::exchange(history_, {}).in_order())
+        unclear_->history.add(std::move(answered));
     return std::exchange(unclear_, std::nullopt);
 }
 
@@ -103,6 +104,7 @@ std::optional<DeviceOwner::Death> DeviceOwner::bury(WorkerEnd end) {
             if (has_asked(i)) in_hand_at_death_.insert(exchange_.slot(i).call.kernel);
         }
         death.had_several = true;
+        death.history = std::exchange(history_, {});
         unclear_ = std::move(death);
         return std::nullopt;
     }

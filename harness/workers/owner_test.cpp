@@ -55,6 +55,19 @@ TEST_CASE("an owner may take longer to open its device than a call may take") {
     }
 }
 
+TEST_CASE(
+    "one that dies of a call made alone has had no part in what an owner before it answered") {
+    DeviceOwner owner(dying_owner_command(), "cpu", 2, std::make_shared<ForkServers>());
+    const Exchange exchange(owner.exchange_fd(), 2);
+    exchange.slot(0).turn |= 1U;
+    exchange.slot(1).turn |= 1U;
+    owner.look();
+    owner.answered({.ticket = 0, .work = Work(Probe{})});
+    const DeviceOwner::Death death = next_death(owner);
+    CHECK(death.client == 0);
+    CHECK(death.history.empty());
+}
+
 TEST_CASE("an owner that dies in its first call has made one, however fast it is") {
     const auto die_often = [] {
         stay_here();

@@ -60,8 +60,24 @@ void WorkerPool::take(const Crew::Ended& ended) {
 }
 
 void WorkerPool::attend(double seconds) {
-    if (const auto event = crew_.next(seconds))
-        std::visit([this](const auto& what) { take(what); }, *event);
+    if (!is_judging_ && !deferred_.empty()) {
+        Crew::Event event = std::move(deferred_.front());
+        deferred_.pop_front();
+        return take(std::move(event));
+    }
+    if (auto event = crew_.next(seconds)) take(std::move(*event));
+}
+
+void WorkerPool::take(Crew::Event event) {
+    const auto* const answered = std::get_if<Crew::Answered>(&event);
+    if (answered && answered->before.empty()) return take(*answered);
+    if (is_judging_) return deferred_.push_back(std::move(event));
+    struct Judging {
+        explicit Judging(bool& is_so) : is_judging(is_so) { is_judging = true; }
+        ~Judging() { is_judging = false; }
+        bool& is_judging;
+    } const judging(is_judging_);
+    std::visit([this](const auto& what) { take(what); }, event);
 }
 
 std::optional<WorkerPool::Answer> WorkerPool::wait(double seconds) {
@@ -85,7 +101,8 @@ std::optional<WorkerPool::Answer> WorkerPool::wait(double seconds) {
 void WorkerPool::finish(bool gives_up) {
     // Trials that nobody asks for any more end here, and not as what a worker was idle after.
     expect({});
-    while (!gives_up && crew_.is_busy()) attend(1.0);
+    while (!gives_up && (crew_.is_busy() || !deferred_.empty())) attend(1.0);
+    keep_busy_ = {};
     is_late_ = gives_up;
     for (const Crew::Ended& ended : crew_.finish()) take(ended);
     see_exits();

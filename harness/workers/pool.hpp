@@ -49,10 +49,15 @@ class WorkerPool {
     /// **Errors** EnvironmentError when a worker can't be started; below also Interrupted.
     explicit WorkerPool(WorkerPoolOptions options);
 
+    /// From now on until `finish`, called now and then while it is looked for who is to blame for a
+    /// death, so that the other workers have cases; a death meanwhile is judged after that. Where
+    /// one job alone uses a processor's device, nothing runs beside it.
+    void keep_busy(std::function<void()> meanwhile) { keep_busy_ = std::move(meanwhile); }
+
     int jobs() const { return std::max(crew_.options().jobs, 1); }
     bool has_room() const { return crew_.has_room(); }
     bool is_left(const WorkRow& row) const { return crew_.is_left(row); }
-    std::size_t rows_left() const { return crew_.rows_left(); }
+    std::int64_t changes_of_left() const { return crew_.changes_of_left(); }
     bool has_room_for_left() const { return crew_.has_room_for_left(); }
     /// Cases whose answer `wait` has not yet returned.
     std::size_t in_flight() const { return in_flight_; }
@@ -91,6 +96,7 @@ class WorkerPool {
     void answer(const Task& task, Outcome outcome, bool is_put_off = false);
     /// Waits for the crew's next event, and takes note of it.
     void attend(double seconds);
+    void take(Crew::Event event);
     void take(const Crew::Answered& answered);
     void take(const Crew::Ended& ended);
 
@@ -140,6 +146,9 @@ class WorkerPool {
     bool is_late_ = false;  ///< nobody waits long for a culprit
     /// Of the `run` that is going on; null where it has none.
     const std::function<void()>* meanwhile_ = nullptr;
+    std::function<void()> keep_busy_;
+    bool is_judging_ = false;
+    std::deque<Crew::Event> deferred_;  ///< what happened meanwhile, and is to be judged
 };
 
 }  // namespace gradverify

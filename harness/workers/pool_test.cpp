@@ -152,7 +152,7 @@ TEST_CASE(
     // They go where the first one went, until there is no room for more.
     std::int64_t given = 2;
     CHECK(pool.is_left(slow.row()));
-    CHECK(pool.rows_left() == 1);
+    CHECK(pool.changes_of_left() == 1);
     for (; pool.has_room_for_left() && given < 100; ++given) pool.submit(given, slow);
     CHECK(given <= 2 + static_cast<std::int64_t>(options().depth));
     CHECK(pool.has_room());
