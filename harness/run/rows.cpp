@@ -24,8 +24,6 @@ constexpr double largest_first_share = 0.25, most_times_median = 100.0;
 constexpr double put_off_seconds = 10.0;
 // So many cases of kernels that have yet to answer one are in flight at least.
 constexpr int most_of_unknown = 8;
-// After as many cases that were put off, a kernel whose others pass is waited for, too.
-constexpr int most_late = 3;
 // What a death or a hang has cost the rows of other kernels is no more than that.
 constexpr double most_lost_seconds = 5.0;
 // More threads than these draw nothing that is missed.
@@ -134,13 +132,10 @@ bool Rows::is_out_of_time(const Serving& serving) const {
            time_.seconds_left();
 }
 
-/// Whether a case of the row's kernel is put off, and others would be, too.
+/// Whether a case of the row's kernel is put off, and none has passed: others would be, too.
 bool Rows::is_waiting(const Row& row) const {
     const KernelOnDevice kernel{row.kernel, row.device};
-    const auto late = may_hang_.find(kernel);
-    if (late == may_hang_.end() ||
-        (ever_passed_.contains(kernel) && (!options_.seconds || late->second < most_late)))
-        return false;
+    if (!may_hang_.contains(kernel) || ever_passed_.contains(kernel)) return false;
     if (waited_for_.contains(kernel)) return true;
     return std::ranges::any_of(rows_of_.at(kernel),
                                [&](std::size_t i) { return !rows_[i].put_off.empty(); });
@@ -224,7 +219,7 @@ void Rows::put_off(Serving& serving, PutOff one) {
         settle(serving, one.index, one.drawn, one.outcome);
     else if (serving.stops.empty())
         serving.put_off.push_back(std::move(one));
-    ++may_hang_[{row.kernel, row.device}];
+    may_hang_.insert({row.kernel, row.device});
 }
 
 /// A case that was waited for has come to an end, or to none: then so have its kernel's others.

@@ -165,9 +165,9 @@ class Rows {
     std::set<const Kernel*> failing_kernels_;
     using KernelOnDevice = std::pair<const Kernel*, std::string>;
     std::map<KernelOnDevice, std::vector<std::size_t>> rows_of_;
-    std::set<KernelOnDevice> waited_for_;     ///< a case that was put off has all its time
-    std::set<KernelOnDevice> hanging_;        ///< it took more than that
-    std::map<KernelOnDevice, int> may_hang_;  ///< how many of its cases were put off
+    std::set<KernelOnDevice> waited_for_;  ///< a case that was put off has all its time
+    std::set<KernelOnDevice> hanging_;     ///< it took more than that
+    std::set<KernelOnDevice> may_hang_;    ///< a case was put off
     std::set<KernelOnDevice> ever_passed_;
     std::set<KernelOnDevice> ending_;  ///< the last case to be answered came to an end
     std::int64_t of_unknown_ = 0;      ///< cases in flight of other kernels

@@ -208,6 +208,44 @@ TEST_CASE("a kernel's first case on an owned device is run with a checked heap, 
     }
 }
 
+TEST_CASE("while it is looked for who is to blame for a death, other workers have cases") {
+    for (const int jobs : {1, 2}) {
+        CAPTURE(jobs);
+        WorkerPoolOptions some = options();
+        some.jobs = jobs;
+        WorkerPool pool(some);
+        for (const auto& [ticket, outcome] : outcomes_of(pool, std::vector<std::string>(8, "pass")))
+            CHECK(outcome.verdict == Verdict::passed);
+        int meanwhile = 0;
+        pool.keep_busy([&] {
+            if (++meanwhile == 1) pool.submit(101, told("pass"));
+        });
+        Work crash = told("crash_late");
+        crash.device = "cpu";
+        pool.submit(100, crash);
+        CHECK(pool.wait(30.0)->ticket == (jobs == 1 ? 100 : 101));
+        if (jobs > 1) CHECK(pool.wait(30.0)->ticket == 100);
+        CHECK((meanwhile > 0) == (jobs > 1));
+        pool.finish();
+    }
+}
+
+TEST_CASE("two deaths are judged one after the other, and both answered") {
+    WorkerPoolOptions some = options();
+    some.jobs = 2;
+    WorkerPool pool(some);
+    outcomes_of(pool, std::vector<std::string>(8, "pass"));
+    bool is_given = false;
+    pool.keep_busy([&] {
+        if (!std::exchange(is_given, true)) pool.submit(101, told("abort"));
+    });
+    pool.submit(100, told("crash_late"));
+    std::map<std::int64_t, std::string> said;
+    while (const auto answer = pool.wait(30.0)) said[answer->ticket] = answer->outcome.message;
+    CHECK(said == std::map<std::int64_t, std::string>{
+                      {100, segfault}, {101, "the kernel's process called abort()"}});
+}
+
 TEST_CASE("a case that ends its worker, or speaks for it, fails, and no other") {
     check_only_middle_fails("crash", segfault);
     check_only_middle_fails("abort", "the kernel's process called abort()");
