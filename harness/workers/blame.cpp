@@ -79,7 +79,8 @@ Outcome WorkerPool::charged(const WorkerEnd& end, const Work& work) const {
 }
 
 void WorkerPool::note_harm(const Work& work) {
-    if (!work.kernel || !harmful_.insert(work.kernel).second) return;
+    if (!work.kernel) return;
+    known_[work.kernel].is_harmful = true;
     crew_.keep_apart(*work.kernel);
 }
 
@@ -143,7 +144,7 @@ Outcome WorkerPool::judge(const WorkerHistory& before, const Task& task,
         // Behind more of itself each time: it may add up what its cases leave.
         if (run_behind(std::vector<Work>(chance, task.work), task.work, Patience::full).verdict ==
             Verdict::failed) {
-            fail_alone_.insert(kernel);
+            known_[kernel].fails_alone = true;
             return failed;
         }
     return Outcome::errored(fmt::format(
@@ -165,7 +166,7 @@ std::optional<Outcome> WorkerPool::explained(const WorkerHistory& before, const 
     using Clock = std::chrono::steady_clock;
     const auto until = Clock::now() + short_search_time;
     const Kernel* const kernel = work.kernel;
-    if (fail_alone_.contains(kernel)) return failed;
+    if (known_[kernel].fails_alone) return failed;
     std::vector<Work> own;
     std::vector<Task> others;
     for (const Task& suspect : before.suspects())
@@ -180,7 +181,7 @@ std::optional<Outcome> WorkerPool::explained(const WorkerHistory& before, const 
         return false;
     };
     const auto is_its_own = [&] {
-        fail_alone_.insert(kernel);
+        known_[kernel].fails_alone = true;
         return failed;
     };
     const auto errored = [&](const Task& suspect, const char* how) {
@@ -208,7 +209,7 @@ std::optional<Outcome> WorkerPool::explained(const WorkerHistory& before, const 
             failed.discovery == Discovery::damaged || failed.discovery == Discovery::died;
         if (died && !ends_others(suspect.work, thirds))
             return ends_others(work, thirds) ? is_its_own()
-                   : harmful_.contains(suspect.work.kernel)
+                   : known_[suspect.work.kernel].is_harmful
                        ? alone_it
                        : errored(suspect, "which ends no other kernel, ");
         accuse(suspect, work, failed.message);
@@ -313,7 +314,7 @@ Outcome WorkerPool::unexplained(const std::vector<Task>& before, const Work& wor
     }
     // One of those that have ended other processes has damaged this one.
     if (std::ranges::any_of(before, [&](const Task& task) {
-            return task.work.kernel != work.kernel && harmful_.contains(task.work.kernel);
+            return task.work.kernel != work.kernel && known_[task.work.kernel].is_harmful;
         }))
         return alone_it;
     return Outcome::errored(
@@ -325,9 +326,10 @@ Outcome WorkerPool::unexplained(const std::vector<Task>& before, const Work& wor
 void WorkerPool::see_exits() {
     using Clock = std::chrono::steady_clock;
     const auto until = Clock::now() + short_search_time;
-    for (const auto& [kernel, task] : first_passed_) {
-        if (crew_.has_left(kernel) || harmful_.contains(kernel)) continue;
+    for (const auto& [kernel, known] : known_) {
+        if (!known.first_passed || known.is_harmful || crew_.has_left(kernel)) continue;
         if (Clock::now() > until) return;
+        const Task& task = *known.first_passed;
         const LoneResult result = alone({task.work}, Patience::trial);
         if (result.death)
             answers_.push_back({.ticket = task.ticket,

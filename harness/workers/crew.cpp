@@ -28,9 +28,8 @@ constexpr double meanwhile_seconds = 0.005;
 constexpr auto device_pause = std::chrono::milliseconds(500);
 constexpr int no_client = -1;
 constexpr int clients_per_job = 2;
-// A kernel shows no more cases than these before an owner calls it.
-constexpr int most_to_show = 64;
-constexpr int may_be_owned = -1, never_owned = -2;
+// Others answer no more cases of a kernel than these before an owner calls it.
+constexpr int answered_at_most = 64;
 
 /// Nothing for a line that is no answer: a kernel wrote it.
 std::optional<Answer> answer_in(const std::string& line) {
@@ -140,8 +139,8 @@ bool Crew::is_left(const WorkRow& row) const {
     const auto& [kernel, device, property] = row;
     if (!owner_ || options_.strict_cases == 0 || !kernel || device != owner_->device())
         return false;
-    const auto shown = shown_.find(kernel);
-    return shown == shown_.end() || shown->second != may_be_owned;
+    const auto known = known_.find(kernel);
+    return known == known_.end() || !known->second.may_be_owned;
 }
 
 void Crew::give(Task task) {
@@ -260,10 +259,10 @@ bool Crew::take(Worker& worker, const std::string& line) {
         worker.history.add(task);
         if (worker.is_client() && task.work.device == owner_->device()) owner_->answered(task);
         if (owner_ && !worker.is_client() && task.work.device == owner_->device())
-            note_shown(task.work.kernel);
+            note_answered(task.work.kernel);
         if (worker.strict_left > 0 && --worker.strict_left == 0) worker.retiring = true;
     }
-    const bool is_last = task.work.device == "cpu" && kept_apart_.contains(task.work.kernel);
+    const bool is_last = task.work.device == "cpu" && known_[task.work.kernel].is_kept_apart;
     events_.push_back(Answered{std::move(task), std::move(*outcome), is_first, std::move(before)});
     begin_next(worker);
     if (is_last) replace(worker);
@@ -320,21 +319,23 @@ void Crew::bury(Worker& worker, const std::string& overstepped) {
 }
 
 void Crew::note_left(const WorkerHistory& history) {
-    for (const Task& task : history.in_order()) left_.insert(task.work.kernel);
+    for (const Task& task : history.in_order()) known_[task.work.kernel].has_left = true;
 }
 
 /// From now on the owner does not call its kernel.
 void Crew::note_fatal(const Task& task) {
     if (!owner_ || task.work.device != owner_->device()) return;
-    shown_[task.work.kernel] = never_owned;
+    KnownKernel& known = known_[task.work.kernel];
+    known.has_ended_process = true;
+    known.may_be_owned = false;
     ++changes_of_left_;
 }
 
 /// A worker that uses the device itself has answered a case of this kernel.
-void Crew::note_shown(const Kernel* kernel) {
-    int& shown = shown_[kernel];
-    if (shown < 0 || ++shown < to_show_) return;
-    shown = may_be_owned;
+void Crew::note_answered(const Kernel* kernel) {
+    KnownKernel& known = known_[kernel];
+    if (known.has_ended_process || known.may_be_owned || ++known.answered < most_answered_) return;
+    known.may_be_owned = true;
     ++changes_of_left_;
 }
 
@@ -348,7 +349,7 @@ void Crew::restart(Worker& worker) {
 
 /// Where the owner died of a client's call, that is the end of the client's case.
 void Crew::take(DeviceOwner::Death death) {
-    to_show_ = std::min(2 * to_show_, most_to_show);
+    most_answered_ = std::min(2 * most_answered_, answered_at_most);
     Ended ended{.end = std::move(death.end),
                 .history = std::move(death.history),
                 .had_several = death.had_several};

@@ -100,10 +100,10 @@ class Crew {
     const std::set<std::string>& distrusted() const { return distrusted_; }
     void distrust(const std::set<std::string>& kernels);
     /// Whether a process that ran a case of this kernel has ended in good order.
-    bool has_left(const Kernel* kernel) const { return left_.contains(kernel); }
+    bool has_left(const Kernel* kernel) { return known_[kernel].has_left; }
     /// This kernel's cases on the CPU device are the last ones of their process from now on, as it
     /// may leave a damaged heap. On a GPU a new process takes too long.
-    void keep_apart(const Kernel& kernel) { kept_apart_.insert(&kernel); }
+    void keep_apart(const Kernel& kernel) { known_[&kernel].is_kept_apart = true; }
     /// What happened next; nothing when nothing did for these seconds, or a little while.
     std::optional<Event> next(double seconds);
     /// Ends the workers, at once those that are not idle; returns the idle ones that did not end in
@@ -125,7 +125,7 @@ class Crew {
     static Worker& least_busy(Workers workers);
     void note_left(const WorkerHistory& history);
     void note_fatal(const Task& task);
-    void note_shown(const Kernel* kernel);
+    void note_answered(const Kernel* kernel);
     static bool opens_gpu(const Worker& worker);
     void put(Worker& worker, Task task);
     void start(Worker& worker);
@@ -147,17 +147,21 @@ class Crew {
 
     WorkerPoolOptions options_;
     const TimeLimits& limits_;
-    std::set<const Kernel*> kept_apart_, left_;
     std::set<std::string> distrusted_;
     std::optional<DeviceOwner> owner_;
     /// With an owner the first ones use the device themselves, and the others are clients.
     std::vector<std::unique_ptr<Worker>> workers_;
     std::size_t using_device_ = 0;       ///< how many do beside an owner
     std::set<WorkRow> left_by_clients_;  ///< a client has left a case of such a row
-    /// Cases of a kernel that others have answered for the owner, until it may call the kernel, and
-    /// how many these must be; below 0 once a case has ended a process.
-    std::map<const Kernel*, int> shown_;
-    int to_show_ = 1;
+    struct KnownKernel {
+        bool is_kept_apart = false, has_left = false;
+        bool has_ended_process = false;  ///< on the owned device
+        /// Whether the owner may call it, and the cases that others have answered until then.
+        bool may_be_owned = false;
+        int answered = 0;
+    };
+    std::map<const Kernel*, KnownKernel> known_;
+    int most_answered_ = 1;  ///< the cases that it takes now
     std::int64_t changes_of_left_ = 0;
     std::deque<Event> events_;
     bool keeps_first_ = false;

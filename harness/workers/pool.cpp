@@ -26,8 +26,8 @@ void WorkerPool::take(const Crew::Answered& answered) {
     const auto& [task, outcome, is_first, before] = answered;
     if (!task.work.is_probe()) limits_.completed(task.work, outcome, is_first);
     if (task.work.kernel && task.ticket >= 0 && outcome.verdict == Verdict::passed &&
-        task.work.device == "cpu")
-        first_passed_.try_emplace(task.work.kernel, task);
+        task.work.device == "cpu" && !known_[task.work.kernel].first_passed)
+        known_[task.work.kernel].first_passed = task;
     answer(task, before.empty() ? outcome : judge(before, task, outcome));
 }
 

@@ -136,9 +136,12 @@ class WorkerPool {
 
     TimeLimits limits_;
     Crew crew_;
-    std::set<const Kernel*> fail_alone_;          ///< or behind cases of their own
-    std::map<const Kernel*, Task> first_passed_;  ///< on the CPU device
-    std::set<const Kernel*> harmful_;             ///< were charged with the death of a process
+    struct KnownKernel {
+        bool fails_alone = false;          ///< or behind cases of its own
+        bool is_harmful = false;           ///< was charged with the death of a process
+        std::optional<Task> first_passed;  ///< on the CPU device
+    };
+    std::map<const Kernel*, KnownKernel> known_;
     std::deque<Answer> answers_;
     std::map<std::string, Expected> expected_;    ///< by printed case
     std::int64_t last_expected_ = ticket_of_run;  ///< their tickets count down
