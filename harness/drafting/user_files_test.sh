@@ -143,6 +143,16 @@ judged crashed 'ended without a verdict' 30s
 printf '#include <unistd.h>\nstatic const int sleeps = pause();\n' >odd.cu
 expect 1 out 'hung|not_built' judge odd.cu --device cpu --time 0.1s  # built
 judged hung 'had not ended in time' 4s
+# Kernels, too: by their ends.
+for end in 'crashed abort()' 'hung for(;;)'; do
+    printf '#include <stdlib.h>
+void relu_backward(const float* out_grad, const float* inp, float* inp_grad, long count) { %s; }
+' "${end#* }" >odd.cu
+    rm -f odd_glue.cu
+    expect 0 out 'odd_glue.cu' new odd.cu --launcher relu_backward --operator relu --output odd_glue.cu
+    expect 1 out "^\{\"kind\":\"judgement\".*\"verdict\":\"${end%% *}\"" \
+        judge odd.cu odd_glue.cu --device cpu --time 40s --property matches_reference
+done
 
 # A mistake in a header that a file includes is built, found, and replayed by the line that is printed.
 sed -i 's/inp\[i\] > 0/inp[i] >= 1/' scale.cuh
