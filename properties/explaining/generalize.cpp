@@ -155,11 +155,13 @@ class Generalizer {
     void change_one(int which, std::int64_t value) {
         const auto values = values_.with({{which, value}});
         const auto fails = try_problem(values);
-        if (!fails) return;
+        const bool is_zero =
+            values && !zeros_.empty() && zeros_.back().values == values_.with_sizes(*values);
+        if (!fails && !is_zero) return;
         // Where another parameter had to change too, only the rule uses it.
         Values alone = values_.base();
         at(alone, which) = value;
-        if (*values == alone) at(lines_, which)[value] = *fails;
+        if (*values == alone) at(lines_, which)[value] = fails.value_or(false);
     }
 
     /// Runs up to `count` new problems that say something, by turns for each clause.

@@ -125,6 +125,8 @@ std::optional<bool> ProblemTrials::shown(const Problem& problem) const {
 
 std::optional<bool> ProblemTrials::fails_likewise(const Problem& problem) const {
     const Seen seen = seen_.at(problem);
+    // A kernel that ends its process, or can't be launched, does so whatever it is to give.
+    if (trials_.outcome().worst.empty() && wants_zeros(problem)) return false;
     if (seen <= Seen::zeros || seen == Seen::errored) return std::nullopt;
     return seen == Seen::failed;
 }

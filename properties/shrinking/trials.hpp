@@ -116,7 +116,7 @@ class ProblemTrials {
     /// The same; nothing also when no run of it compared a value other than zero.
     std::optional<bool> shown(const Problem& problem) const;
     /// Whether it fails as the found case does, and not otherwise. Nothing where it was not run to
-    /// an end, or compared zeros alone.
+    /// an end, or compared zeros alone where values are what is wrong.
     std::optional<bool> fails_likewise(const Problem& problem) const;
     /// Whether its tensors have elements, and zeros were wanted and given in all runs.
     bool wants_zeros(const Problem& problem) const;

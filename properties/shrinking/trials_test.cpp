@@ -171,11 +171,11 @@ TEST_CASE("what a problem's runs came to is known: errors first, and nothing whe
 }
 
 TEST_CASE("zeros that are wanted and given, and other failures, are no failures of this kind") {
-    const auto likewise_after = [](const Outcome& there) {
+    Outcome wrong = Outcome::failed("wrong");
+    wrong.worst = {{.tensor = "dw", .index = {0}, .got = 1.0, .want = 2.0}};
+    const auto likewise_after = [&](const Outcome& there) {
         const Problem problem = parsed("in=1x1");
         const Case found = found_at("n=3,in=1x1");
-        Outcome wrong = Outcome::failed("wrong");
-        wrong.worst = {{.tensor = "dw", .index = {0}, .got = 1.0, .want = 2.0}};
         const CaseRunner runner = [&](const Case& candidate) {
             return candidate.problem.scalar("n") == 3 ? wrong : there;
         };
@@ -199,6 +199,10 @@ TEST_CASE("zeros that are wanted and given, and other failures, are no failures 
     CHECK(likewise_after(Outcome{}) == std::pair(Known(), false));
     for (const Outcome& none : {Outcome::skipped("no"), Outcome::errored("lost")})
         CHECK(likewise_after(none) == std::pair(Known(), false));
+    // What can't be launched can't, whatever values it is to give.
+    wrong.worst.clear();
+    CHECK(likewise_after(Outcome{}) == std::pair(Known(false), false));
+    CHECK(likewise_after(Outcome::skipped("no")) == std::pair(Known(), false));
 }
 
 TEST_CASE(
