@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 
 #include "harness/base/errors.hpp"
@@ -355,8 +356,10 @@ void require_known_verb(const CLI::App& app, int argc, char** argv) {
     const std::vector<std::string> verbs = verb_names(app);
     if (argc < 2 || argv[1][0] == '-' || std::string_view(argv[1]) == "worker") return;
     if (std::ranges::find(verbs, argv[1]) == verbs.end())
-        throw UsageError(fmt::format("there is no command '{}'; there are {}{}", argv[1],
-                                     joined(verbs), did_you_mean(argv[1], verbs)));
+        throw UsageError(fmt::format(
+            "there is no command '{}'; there are {}{}", argv[1], joined(verbs),
+            std::filesystem::exists(argv[1]) ? fmt::format("; did you mean check {}?", argv[1])
+                                             : did_you_mean(argv[1], verbs)));
 }
 
 int run_worker(const SanitizerOptions& sanitizer, const Suite& suite, char** argv) {

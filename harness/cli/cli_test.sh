@@ -108,6 +108,10 @@ refused "no kernel matches 'cnov.forward'; did you mean conv.forward/\*" list cn
 holds "in one line" test "$(wc -l <err)" -eq 1
 refused "no kernel matches 'nothing_like_it'; .*gradverify list. prints all [0-9]+$" list nothing_like_it
 refused "no kernel matches ''" list ''
+refused '^gradverify: \./ is a folder: name its files, or list their launchers by .* new \./' check ./
+touch words.txt
+refused 'words.txt is no file to build' check words.txt
+refused "there is no command 'words.txt'; .*; did you mean check words.txt" words.txt
 expect 0 out '^fc.grad_bias/block_reduction$' list _reduction
 holds "a part of names selects all that have it" grep -q '^conv.grad_weight/tree_reduction$' out
 expect 0 out '^conv.grad_bias/naive$' list "$kernel"

@@ -85,22 +85,6 @@ const Operator& operator_of(const NewArguments& arguments, const Signature& laun
                     launcher.name, near.empty() ? "" : "; it could be " + joined(near, " or ")));
 }
 
-/// Files of this folder and those below it that may have launchers, without hidden ones.
-std::vector<std::string> source_files(const std::string& folder) {
-    std::vector<std::string> files;
-    std::error_code wrong;
-    for (auto at = fs::recursive_directory_iterator(folder, wrong); at != fs::end(at);
-         at.increment(wrong)) {
-        const std::string name = at->path().filename();
-        if (name.starts_with('.') && at->is_directory()) at.disable_recursion_pending();
-        const bool is_source = name.ends_with(".cu") || name.ends_with(".cuh") ||
-                               name.ends_with(".cpp") || name.ends_with(".cc");
-        if (is_source && at->is_regular_file()) files.push_back(at->path().lexically_normal());
-    }
-    std::ranges::sort(files);
-    return files;
-}
-
 int list_launchers(const NewArguments& arguments) {
     const std::vector<const Operator*> operators = operators_named(arguments.operator_name);
     const bool is_folder = fs::is_directory(arguments.file);
@@ -144,13 +128,15 @@ int run_new(const NewArguments& arguments) {
     const std::string path = arguments.output.empty()
                                  ? fs::path(arguments.file).stem().string() + "_glue.cu"
                                  : arguments.output;
-    if (fs::exists(path)) throw UsageError(path + " exists; name another file by --output");
     const fs::path folder = fs::absolute(path).parent_path();
     const std::string included = fs::proximate(fs::absolute(arguments.file), folder);
-    write_file(path, glue_of(op, launcher, match, included));
+    const std::string before = read_file(path).value_or("");
+    if (fs::exists(path) && !may_add_to(before, launcher, included))
+        throw UsageError(path + " exists; name another file by --output");
+    write_file(path, glue_of(op, launcher, match, included, before));
 
-    fmt::print("written: {}, {} as a kernel of {}.{}\n", path, launcher.name, op.name,
-               match.pass->name);
+    fmt::print("{}: {}, {} as a kernel of {}.{}\n", before.empty() ? "written" : "added to", path,
+               launcher.name, op.name, match.pass->name);
     for (const std::string& note : glue_notes(op, launcher, match)) fmt::print("{}\n", note);
     const char* const operators = std::getenv(files_variable);
     const UserFiles next{.files = {path}, .includes = {}, .definitions = {}, .libraries = {}};

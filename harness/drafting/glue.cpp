@@ -159,9 +159,25 @@ std::string variables_of(const Signature& launcher, std::vector<std::string>& ar
 
 }  // namespace
 
+bool may_add_to(const std::string& draft, const Signature& launcher, const std::string& file) {
+    return draft.find(fmt::format("#include \"{}\"\n", file)) != std::string::npos &&
+           draft.find("GRADVERIFY_KERNEL(") != std::string::npos &&
+           draft.find(fmt::format(", \"{}\", ", launcher.name)) == std::string::npos;
+}
+
 std::string glue_of(const Operator& op, const Signature& launcher, const GlueMatch& match,
-                    const std::string& file) {
-    const std::string type = struct_name(match.pass->name);
+                    const std::string& file, const std::string& before) {
+    const auto stands = [&](const std::string& text) {
+        return before.find(text) != std::string::npos;
+    };
+    // Drafts of two operators may have passes of one name, and two launchers one pass.
+    std::string type = struct_name(match.pass->name);
+    const std::string pass =
+        fmt::format(" : gradverify::Pass<\"{}\", \"{}\"> {{\n", op.name, match.pass->name);
+    if (stands("struct " + type + " : ") && !stands("struct " + type + pass))
+        type = struct_name(op.name) + type;
+    const std::string launch =
+        stands("void launch(const " + type + "&") ? "launch_" + launcher.name : "launch";
     std::vector<std::string> arguments;
     for (std::size_t i = 0; i < match.arguments.size(); ++i)
         arguments.push_back(!match.arguments[i].text.empty()
@@ -171,29 +187,34 @@ std::string glue_of(const Operator& op, const Signature& launcher, const GlueMat
     const std::string body = body_of(
         launcher, match, call_of(launcher, launcher.scope + launcher.name), std::move(arguments));
     std::string headers, chain;
-    if (body.find("std::sqrt") != std::string::npos) headers += "#include <cmath>\n";
-    if (body.find("std::runtime_error") != std::string::npos) headers += "#include <stdexcept>\n";
+    for (const auto& [word, header] : {std::pair("std::sqrt", "#include <cmath>\n"),
+                                       std::pair("std::runtime_error", "#include <stdexcept>\n")})
+        if (body.find(word) != std::string::npos && !stands(header)) headers += header;
     for (const std::string& line : declarations(op, launcher, match)) chain += "\n    " + line;
     for (const std::string& line : match.conditions) chain += "\n    " + line;
-    return fmt::format(
-        "{}"
-        "#include \"harness/pass.hpp\"\n"
-        "#include \"harness/{}.hpp\"\n"
-        "\n"
-        "#include \"{}\"\n"
-        "\n"
-        "{}"
-        "struct {} : gradverify::Pass<\"{}\", \"{}\"> {{\n"
-        "    using Pass::Pass;\n"
-        "{}"
-        "}};\n"
-        "static void launch(const {}& call) {{\n"
-        "{}"
-        "}}\n"
-        "GRADVERIFY_KERNEL({}, \"{}\", launch){};\n",
-        headers.empty() ? "" : headers + "\n", launcher.is_of_extension() ? "torch" : "kernel",
-        file, tensors_in_words(op, *match.pass), type, op.name, match.pass->name,
-        members(op, *match.pass), type, variables + body, type, launcher.name, chain);
+    std::string text = headers.empty() ? "" : headers + "\n";
+    if (before.empty())
+        text += fmt::format(
+            "#include \"harness/pass.hpp\"\n"
+            "#include \"harness/{}.hpp\"\n"
+            "\n"
+            "#include \"{}\"\n",
+            launcher.is_of_extension() ? "torch" : "kernel", file);
+    text += before + "\n";
+    if (!stands("struct " + type + pass))
+        text += fmt::format(
+            "{}"
+            "struct {}{}"
+            "    using Pass::Pass;\n"
+            "{}"
+            "}};\n",
+            tensors_in_words(op, *match.pass), type, pass, members(op, *match.pass));
+    return text + fmt::format(
+                      "static void {}(const {}& call) {{\n"
+                      "{}"
+                      "}}\n"
+                      "GRADVERIFY_KERNEL({}, \"{}\", {}){};\n",
+                      launch, type, variables + body, type, launcher.name, launch, chain);
 }
 
 std::string member_of(const std::string& name) {

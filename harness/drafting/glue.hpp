@@ -63,10 +63,12 @@ const Operator* evident_operator(const std::vector<LikelyOperator>& candidates);
 /// What a pass struct calls a tensor or parameter: its name, or `grad_o` of the keyword `do`.
 std::string member_of(const std::string& name);
 
-/// The text of the file that includes `file` and registers the launcher. What could not be matched
-/// is a word that no compiler takes.
+/// The text of the file that includes `file` and registers the launcher, behind what stands in it
+/// before. What could not be matched is a word that no compiler takes.
 std::string glue_of(const Operator& op, const Signature& launcher, const GlueMatch& match,
-                    const std::string& file);
+                    const std::string& file, const std::string& before = {});
+/// Whether a draft registers other launchers of the same file.
+bool may_add_to(const std::string& draft, const Signature& launcher, const std::string& file);
 
 /// A line for each guess, and for each parameter and output without a match.
 std::vector<std::string> glue_notes(const Operator& op, const Signature& launcher,

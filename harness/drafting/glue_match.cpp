@@ -28,7 +28,8 @@ using Synonyms = std::vector<std::vector<std::string_view>>;
 
 const Synonyms& tensor_synonyms() {
     static const Synonyms synonyms{
-        {"x", "in", "inp", "input", "inputs", "src", "a", "u"},
+        {"x", "in", "inp", "input", "inputs", "src", "a", "u", "feat", "feats", "feature",
+         "features"},
         {"y", "out", "output", "outputs", "dst", "result", "res", "o"},
         {"w", "weight", "weights", "filter", "filters", "kernel"},
         {"b", "bias", "biases"},
@@ -140,6 +141,8 @@ std::vector<std::string> names_of_tensor(const Operator& op, const std::string& 
         for (const std::string_view form :
              {"d{}", "grad{}", "{}grad", "g{}", "dld{}", "dl{}", "diff{}", "{}diff", "delta{}"})
             names.push_back(fmt::format(fmt::runtime(form), name));
+    if (tensor.substr(1) == op.outputs.front().name)
+        for (const char* name : {"grad", "grads", "gradient", "upstream"}) names.push_back(name);
     return names;
 }
 

@@ -237,6 +237,7 @@ std::optional<Found> found_at(std::string_view text, std::size_t at, std::string
     if (const std::size_t brace = text.find_first_of("{;", close);
         brace != std::string_view::npos && text[brace] == '{')
         found.body = text.substr(brace, behind_bracket(text, brace) - brace);
+    found.signature.is_defined = !found.body.empty();
     return found;
 }
 

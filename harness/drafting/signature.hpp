@@ -37,6 +37,7 @@ struct Signature {
     std::vector<std::string> types_taken_for_float;  ///< those of the template
     bool is_kernel = false;                          ///< `__global__`
     bool gives_status = false;                       ///< `int` or `cudaError_t`
+    bool is_defined = false;                         ///< and not only declared
     bool launches = false;  ///< its body launches a kernel, or calls a function that does
     int line = 0;
     Results results = Results::none;

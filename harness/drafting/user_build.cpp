@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -34,24 +35,69 @@ bool is_apart(const std::string& file, const UserFiles& given) {
     return std::ranges::find(given.apart, file) != given.apart.end();
 }
 
+/// What a file includes, looked for as compilers do: beside it, then where they are told to.
+std::vector<fs::path> included_by(const fs::path& file, const UserFiles& given) {
+    std::vector<fs::path> folders{file.parent_path()}, found;
+    folders.insert(folders.end(), given.includes.begin(), given.includes.end());
+    const std::string text = read_file(file.string()).value_or("");
+    for (const std::string_view line : split(text, '\n')) {
+        const std::string included = included_in(line).value_or("");
+        if (included.empty()) continue;
+        const auto folder = std::ranges::find_if(folders, [&](const fs::path& one) {
+            return fs::is_regular_file(one / included.substr(1));
+        });
+        if (folder != folders.end()) found.push_back(*folder / included.substr(1));
+    }
+    return found;
+}
+
 /// Whether one of the other files, of those that are kept apart or of the others, includes this
-/// one, so that it is not built by itself: it is looked for as compilers do, beside that file, then
-/// where they are told to.
+/// one, so that it is not built by itself.
 bool is_included(const fs::path& file, const UserFiles& given, bool by_apart) {
     return std::ranges::any_of(given.files, [&](const fs::path& other) {
-        if (is_apart(other, given) != by_apart) return false;
-        std::vector<fs::path> folders{other.parent_path()};
-        folders.insert(folders.end(), given.includes.begin(), given.includes.end());
-        const std::string text = read_file(other.string()).value_or("");
-        return std::ranges::any_of(split(text, '\n'), [&](std::string_view line) {
-            const std::string included = included_in(line).value_or("");
-            if (included.empty()) return false;
-            const auto found = std::ranges::find_if(folders, [&](const fs::path& folder) {
-                return fs::is_regular_file(folder / included.substr(1));
-            });
-            return found != folders.end() && fs::equivalent(*found / included.substr(1), file);
-        });
+        return is_apart(other, given) == by_apart &&
+               std::ranges::any_of(included_by(other, given), [&](const fs::path& included) {
+                   return fs::equivalent(included, file);
+               });
     });
+}
+
+/// The linker would say that each function is defined twice.
+void refuse_two_that_include_one(const UserFiles& given) {
+    std::map<fs::path, std::string> by;
+    for (const std::string& file : given.files)
+        for (const fs::path& included : included_by(file, given)) {
+            if (!is_source(included)) continue;
+            const auto [first, is_new] = by.try_emplace(fs::canonical(included), file);
+            if (!is_new && first->second != file)
+                throw UsageError(fmt::format(
+                    "{} and {} both include {}, which would be defined twice: put their "
+                    "registrations into one file, as `gradverify new` does with `--output {}`",
+                    first->second, file, included.string(), first->second));
+        }
+}
+
+/// Names the files, below the folders of those that are given, that define what a linker misses.
+std::string where_defined(const UserFiles& given, const std::string& said) {
+    constexpr std::string_view mark = "undefined reference to `";
+    std::set<std::string> missed, folders, known(given.files.begin(), given.files.end());
+    for (const std::string_view line : split(said, '\n'))
+        if (const std::size_t at = line.find(mark); at != std::string_view::npos) {
+            const std::string_view name = line.substr(at + mark.size());
+            missed.emplace(name.substr(0, name.find_first_of("(<'")));
+        }
+    if (missed.empty()) return {};
+    for (const fs::path file : given.files) folders.insert(file.parent_path());
+    std::string text;
+    for (const std::string& folder : folders)
+        for (const std::string& file : source_files(folder.empty() ? "." : folder)) {
+            if (!known.insert(file).second) continue;
+            const std::string source = read_file(file).value_or("");
+            for (const std::string& name : missed)
+                if (const auto found = signature_of(source, name); found && found->is_defined)
+                    text += fmt::format("{} is defined in {}: name that file, too\n", name, file);
+        }
+    return text;
 }
 
 /// Whether the file is one of a PyTorch extension, which an operator of the user's is not.
@@ -334,6 +380,7 @@ BuildError::BuildError(std::string compiler_said)
 std::string program_over(const UserFiles& given, const std::string& device,
                          std::optional<double> seconds) {
     require_filled_in(given);
+    refuse_two_that_include_one(given);
     for (const char* const tool : {"cmake", "c++"})
         if (!has_program(tool))
             throw EnvironmentError(
@@ -366,7 +413,10 @@ std::string program_over(const UserFiles& given, const std::string& device,
     const auto end = Clock::now() + std::chrono::duration<double>(seconds.value_or(0.0));
     const bool is_built = run(command, [&](std::string_view line) { output(line); });
     output.end();
-    if (!is_built) throw BuildError(seconds && Clock::now() >= end ? "" : output.said());
+    if (!is_built)
+        throw BuildError(seconds && Clock::now() >= end
+                             ? ""
+                             : output.said() + where_defined(given, output.said()));
     std::fputs(output.said().c_str(), stderr);
     return build / "gradverify";
 }

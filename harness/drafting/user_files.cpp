@@ -15,6 +15,9 @@ namespace gradverify {
 
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 4> endings{".cu", ".cpp", ".cc", ".cxx"};
 constexpr std::array<std::string_view, 5> building_verbs{"list", "check", "judge", "repro",
                                                          "bench"};
 /// Takes its first file as it is, and operators from C++ files.
@@ -25,7 +28,7 @@ std::vector<std::string_view> endings_built_for(const std::vector<std::string>& 
     for (const std::string& word : words) {
         if (word == drafting_verb) return {".cpp", ".cc", ".cxx"};
         if (std::ranges::find(building_verbs, word) != building_verbs.end())
-            return {".cu", ".cpp", ".cc", ".cxx"};
+            return {endings.begin(), endings.end()};
     }
     return {};
 }
@@ -40,6 +43,24 @@ std::size_t place_of_draft(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+bool is_source(const fs::path& file) {
+    return std::ranges::find(endings, file.extension().string()) != endings.end();
+}
+
+std::vector<std::string> source_files(const std::string& folder) {
+    std::vector<std::string> files;
+    std::error_code wrong;
+    for (auto at = fs::recursive_directory_iterator(folder, wrong); at != fs::end(at);
+         at.increment(wrong)) {
+        const fs::path name = at->path().filename();
+        if (name.string().starts_with('.') && at->is_directory()) at.disable_recursion_pending();
+        if ((is_source(name) || name.extension() == ".cuh") && at->is_regular_file())
+            files.push_back(at->path().lexically_normal());
+    }
+    std::ranges::sort(files);
+    return files;
+}
 
 std::string UserFiles::print() const {
     std::vector<std::string> words;
@@ -78,7 +99,7 @@ CommandWords::CommandWords(std::vector<std::string> all) {
          {"--define", &files.definitions},
          {"--link", &files.libraries}}};
     const auto add_file = [&](const std::string& file) {
-        if (!std::filesystem::is_regular_file(file)) throw UsageError("there is no file " + file);
+        if (!fs::is_regular_file(file)) throw UsageError("there is no file " + file);
         if (std::ranges::find(files.files, file) == files.files.end()) files.files.push_back(file);
     };
     const std::size_t draft = place_of_draft(all);
@@ -95,7 +116,7 @@ CommandWords::CommandWords(std::vector<std::string> all) {
             option->second->push_back(is_apart ? all[++i] : word.substr(option->first.size() + 1));
             if (option->second == &files.apart) add_file(files.apart.back());
             if (option->second == &files.includes && i + 1 < all.size() &&
-                std::filesystem::is_directory(all[i + 1]))
+                fs::is_directory(all[i + 1]))
                 throw UsageError("each folder has its own --include: --include " + all[i + 1]);
         } else if (is_file_name(word) && i != draft) {
             add_file(word);

@@ -3,6 +3,7 @@
 // glue.cu`, and which are the command's own.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ struct UserFiles {
     /// As words of a command line to paste.
     std::string print() const;
 };
+
+/// Whether its ending is that of a file to compile.
+bool is_source(const std::filesystem::path& file);
+/// Files of this folder and those below it that may have functions, without hidden ones, in order.
+std::vector<std::string> source_files(const std::string& folder);
 
 /// The words of a command, taken apart. `files` is empty for a command that builds nothing.
 struct CommandWords {

@@ -83,7 +83,22 @@ holds 'the draft gives each tensor its place' grep -q \
     'theirs::relu_backward(call.dy.as<const float>(), call.x.as<const float>(),' relu_glue.cu
 expect 2 err 'relu_glue.cu exists; name another file by --output' \
     new relu.cu --launcher relu_backward --operator relu
-expect 2 err 'those that take tensors are relu_backward; did you mean relu_backward' \
+# Another launcher of the file joins it, or a file of its own that can't be built beside it.
+sed -i 's/^}  .. namespace theirs/void again(const float* grad, const float* feat, float* grad_feat, int count) {\
+    relu_backward(grad, feat, grad_feat, count);\
+}\
+&/' relu.cu
+for other in both apart; do
+    expect 0 out "^written: $other.cu" \
+        new relu.cu --launcher relu_backward --operator relu --output $other.cu
+    [ $other = apart ] && break
+    expect 0 out "^added to: $other.cu, again as a kernel of relu.grad_input" \
+        new relu.cu --launcher again --operator relu --pass grad_input --output $other.cu
+done
+holds 'it is matched by names' grep -q 'again(call.dy.as<const float>(), call.x.as<const float>(),' both.cu
+expect 2 err 'both.cu and apart.cu both include relu.cu, .*put their registrations into one file' \
+    check both.cu apart.cu
+expect 2 err 'those that take tensors are relu_backward, again; did you mean relu_backward' \
     new relu.cu --launcher relu_backwards --operator relu
 expect 2 err "can't read \." new . --launcher relu_backward --operator relu
 expect 2 err 'there is no operator reluu; .*did you mean relu' \
@@ -116,6 +131,7 @@ holds 'what a filter is called, too' bash -c "tr -d ' \n' <conv_glue.cu | grep -
     'call.dy.size(3),call.size(\"filter\",0),call.size(\"filter\",1),FILL_IN_window_depth,call.pro'"
 
 # Built, then found as it is.
+expect 0 out '^12 rows: 12 passed' check both.cu "${built_with[@]}" --device cpu --cases 2
 files=(relu.cu relu_glue.cu "${built_with[@]}" --device cpu)
 expect 0 out '6 rows: 6 passed' check "${files[@]}" --cases 50
 holds 'the first run builds' grep -q 'building the files' err
@@ -133,6 +149,8 @@ echo 'int x = unknown;' >odd.cu
 judged not_built "'?unknown.? was not declared.*\"source\":\"[^\"]*/odd.cu:1\"" 30s
 printf 'int missed();\nstatic const int got = missed();\n' >odd.cu
 judged not_built "undefined (reference to|symbol).*missed" 30s
+mkdir -p more && echo 'int missed() { return 1; }' >more/there.cpp
+expect 2 err '^missed is defined in more/there.cpp: name that file, too' check odd.cu --device cpu
 echo '#include <time.h>' >odd.cu
 judged no_kernel 'register no kernel' 30s
 judged not_built 'the build had not ended after 0.01 s' 0.01s

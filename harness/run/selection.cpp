@@ -121,6 +121,18 @@ bool selects_one(const std::vector<std::string>& names, const std::string& glob)
                                           what == "kernel" ? "" : " --operators", names.size())));
 }
 
+/// A name of a folder may be a part of kernels' names, but not one that is written as a path.
+void refuse_path(const std::string& filter) {
+    const bool is_path = filter == "." || filter == ".." || filter.find('/') != std::string::npos;
+    if (is_path && std::filesystem::is_directory(filter))
+        throw UsageError(
+            fmt::format("{0} is a folder: name its files, or list their launchers by `{1} new {0}`",
+                        filter, program_to_paste()));
+    if (std::filesystem::is_regular_file(filter))
+        throw UsageError(
+            filter + " is no file to build: the names of these end with .cu, .cpp, .cc or .cxx");
+}
+
 }  // namespace
 
 std::vector<std::string> meant_filters(std::vector<std::string> filters) {
@@ -138,6 +150,7 @@ std::vector<std::string> meant_filters(std::vector<std::string> filters,
         if (selects_one(names, filter)) continue;
         if (const std::string why = Registry::instance().why_left_out(filter); !why.empty())
             throw UsageError(fmt::format("no {} matches '{}'{}", what, filter, why));
+        refuse_path(filter);
         std::string part = "*" + filter + "*";
         if (filter.empty() || !selects_one(names, part)) refuse_filter(filter, names, what);
         filter = std::move(part);
