@@ -282,7 +282,9 @@ function(gradverify_compile_cpu target source stem device cpu_headers)
         -Wno-unused-function -Wno-sign-compare -Wno-psabi
         -Wno-c++20-extensions)  # a launch captures packs
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        list(APPEND flags -fno-gnu-unique)  # a unique symbol cannot be made local
+        # A unique symbol cannot be made local. A loop over a tile as over one row has no end where
+        # g++ concludes from the row's length how often it runs.
+        list(APPEND flags -fno-gnu-unique -fno-aggressive-loop-optimizations)
     else()
         list(APPEND flags -Wno-unused-local-typedef)
         # Below that it has no concepts, which our headers for CUDA's names use.
@@ -358,9 +360,10 @@ endfunction()
 function(gradverify_checked_flags variable)
     set(flags ${${variable}})
     list(FILTER flags EXCLUDE REGEX "^-f(no-)?sanitize")
-    # alignment: a float4 that is read through a pointer of a float's alignment.
-    list(APPEND flags -fsanitize=thread,alignment -fno-sanitize-recover=alignment
-        -DGRADVERIFY_SIMT_CHECKED)
+    # alignment: a float4 that is read through a pointer of a float's alignment. object-size: an
+    # element behind the end of a thread's own array, whose accesses are no calls.
+    list(APPEND flags -fsanitize=thread,alignment,object-size -fno-sanitize-recover=alignment
+        -fsanitize-recover=object-size -DGRADVERIFY_SIMT_CHECKED)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         # Vectors would make one access of several elements' accesses. Where pointers point to takes
         # minutes to find in large files with these checks, FlashAttention's for example.
@@ -430,7 +433,8 @@ function(gradverify_close_unit target stem objects device)
             list(APPEND renamed --redefine-sym ${name}=gradverify_simt_${name})
         endforeach()
         list(APPEND renamed --redefine-sym
-            __ubsan_handle_type_mismatch_v1_abort=gradverify_simt_misaligned)
+            __ubsan_handle_type_mismatch_v1_abort=gradverify_simt_misaligned
+            --redefine-sym __ubsan_handle_type_mismatch_v1=gradverify_simt_outside_object)
     endif()
     add_custom_command(
         OUTPUT "${stem}.o"

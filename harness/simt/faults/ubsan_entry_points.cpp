@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code compiled with -fsanitize=alignment,signed-integer-overflow calls these in place of the
-// sanitizer's runtime and the compiler's; GradverifyKernels.cmake renames the calls. A signed
-// integer that overflows is told, and wraps, as it does on every GPU.
+// Code compiled with -fsanitize=alignment,object-size,signed-integer-overflow calls these in place
+// of the sanitizer's runtime and the compiler's; GradverifyKernels.cmake renames the calls. A
+// signed integer that overflows is told, and wraps, as it does on every GPU.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace gradverify::simt {
 namespace {
 
-/// A check that failed, as GCC and clang describe it (alignment: version 1).
+/// A check that failed, as GCC and clang describe it (alignment and size: version 1).
 struct FailedCheck {
     const char* file;
     std::uint32_t line, column;
@@ -108,6 +108,18 @@ extern "C" {
         cudaErrorMisalignedAddress,
         {"an access to a ", access->type->name, " at an address that is not aligned for it"},
         {access->file, static_cast<int>(access->line)});
+}
+
+/// Goes on where the access itself is watched, and in a launcher, whose arrays are the host's.
+void gradverify_simt_outside_object(const FailedCheck* access, const void* address) {
+    constexpr std::uintptr_t frames = 1 << 16;
+    const std::uintptr_t here = number(__builtin_frame_address(0));
+    Executor& executor = Executor::of_this_thread();
+    const bool is_near = number(address) + frames > here && number(address) < here + frames;
+    if (!state.in_kernel || !(is_near || executor.has_stack(address))) return;
+    executor.trap(cudaErrorIllegalAddress,
+                  {"an access to a ", access->type->name, " beyond an array of the thread's own"},
+                  {access->file, static_cast<int>(access->line)});
 }
 
 #define GRADVERIFY_SIMT_OVERFLOW(NAME, SIGN)                                       \

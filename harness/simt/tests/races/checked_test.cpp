@@ -338,6 +338,22 @@ TEST_CASE("an mbarrier whose arrivals or bytes are not those that come is named"
     take_findings();
 }
 
+TEST_CASE("an access beyond a thread's own array is an error, not one beyond a row of it") {
+    for (const char* const launcher : {"beyond_own_array", "beyond_own_rows"}) {
+        CAPTURE(std::string(launcher));
+        run_on("cpu-checked", launcher);
+        simt_test::check_contains(
+            take_error(), {"'float' beyond an array of the thread's own", "kernels_wrong.cu:"});
+    }
+    for (const char* const launcher : {"within_own_array", "within_own_rows"}) {
+        CAPTURE(std::string(launcher));
+        const auto expected = run_on("cpu", launcher);
+        CHECK(run_on("cpu-checked", launcher) == expected);
+        CHECK(take_error() == "");
+    }
+    take_findings();
+}
+
 TEST_CASE("a matrix that part of a warp loads is an error") {
     run_on("cpu-checked", "factors_loaded_by_half_a_warp");
     simt_test::check_contains(

@@ -355,3 +355,26 @@ KERNEL(scans_without_barrier, 1, 64) {
     Scan(storage).InclusiveSum(sum, sum);  // line: scans_without_barrier
     data[threadIdx.x] = sum;
 }
+
+// A thread's own array, as many elements of which are used as the launcher says.
+__global__ void sum_in_registers(float* data, int count) {
+    float sums[8] = {};
+    for (int i = 0; i < count; ++i) sums[i] += data[i];
+    float sum = 0.0f;
+    for (float one : sums) sum += one;
+    data[threadIdx.x] = sum;
+}
+LAUNCHER(beyond_own_array) { sum_in_registers<<<1, 1>>>(call.data, 9); }
+LAUNCHER(within_own_array) { sum_in_registers<<<1, 1>>>(call.data, 8); }
+
+// As one array of all its elements.
+__global__ void fill_flat(float* data, int count) {
+    float tile[4][8];
+    for (int i = 0; i < count; ++i) tile[0][i] = 1.0f;
+    float sum = 0.0f;
+    for (const auto& row : tile)
+        for (const float one : row) sum += one;
+    data[threadIdx.x] = sum;
+}
+LAUNCHER(beyond_own_rows) { fill_flat<<<1, 32>>>(call.data, 33); }
+LAUNCHER(within_own_rows) { fill_flat<<<1, 32>>>(call.data, 32); }
