@@ -33,10 +33,10 @@ bool is_of_one_kernel(const Row& a, const Row& b) {
 
 /// Whether two failures have one problem or one line of the kernel's source.
 bool is_one_bug(const RowResult& a, const RowResult& b) {
-    const std::string line = source_line_in(a.message);
+    const auto line = source_line_in(a.message);
     return is_of_one_kernel(a.row, b.row) &&
            (a.failure->smallest.problem == b.failure->smallest.problem ||
-            (!line.empty() && source_line_in(b.message) == line));
+            (line && source_line_in(b.message) == line));
 }
 
 /// Takes the first failure, and all that are one bug with it or with another that is.

@@ -79,23 +79,20 @@ void add_evidence(ordered_json& object, const Outcome& outcome) {
             object["maps"][i]["pattern"] = pattern;
 }
 
-/// The lines around `their.cu:12`; null where this machine hasn't the file.
-ordered_json lines_at(const std::string& place) {
-    const std::size_t colon = place.rfind(':');
-    const std::string path = place.substr(0, colon);
-    const std::int64_t line = parse_int(place.substr(colon + 1)).value_or(0);
-    std::ifstream file(path);
+/// The lines around one; null where this machine hasn't the file.
+ordered_json lines_at(const SourceLine& place) {
+    std::ifstream file(place.file);
     ordered_json lines = ordered_json::array();
-    const std::int64_t first = std::max<std::int64_t>(line - lines_around, 1);
+    const std::int64_t first = std::max<std::int64_t>(place.line - lines_around, 1);
     std::int64_t number = 0;
-    for (std::string text; number < line + lines_around && std::getline(file, text);)
+    for (std::string text; number < place.line + lines_around && std::getline(file, text);)
         if (++number >= first) lines.push_back(text);
-    if (number < line) return nullptr;
-    return {{"file", path}, {"line", line}, {"first", first}, {"lines", std::move(lines)}};
+    if (number < place.line) return nullptr;
+    return {{"file", place.file}, {"line", place.line}, {"first", first}, {"lines", lines}};
 }
 
 void add_source(ordered_json& object, const std::string& message) {
-    for (const std::string& place : source_lines_in(message))
+    for (const SourceLine& place : source_lines_in(message))
         if (ordered_json lines = lines_at(place); !lines.is_null())
             object["source"].push_back(std::move(lines));
 }
