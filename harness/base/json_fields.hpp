@@ -61,10 +61,11 @@ class FieldWriter {
     void whole(const char* name, std::int64_t value) { needed(name, value); }
     void whole(const char* name, std::optional<std::int64_t> value) { (*this)(name, value); }
     void word(const char* name, std::uint64_t bits) { needed(name, print_word(bits)); }
-    /// One of these by its name; an optional one may be missing, or of a name that nobody knows.
+    /// One of these by its name. An optional one, or one that has no name, may be missing, or of a
+    /// name that nobody knows.
     template <class T>
     void one_of(const char* name, const T& value, const auto& /*all*/, const auto& name_of) {
-        needed(name, name_of(value));
+        (*this)(name, std::string(name_of(value)));
     }
     template <class T>
     void one_of(const char* name, const std::optional<T>& value, const auto& all,
@@ -75,6 +76,10 @@ class FieldWriter {
     template <class T>
     void inner(const std::optional<T>& value) {
         if (value) T::fields(*value, *this);
+    }
+    /// A value whose name says one thing more.
+    void either(const char* name, const char* other, bool is_first, const auto& value) {
+        (*this)(is_first ? name : other, value);
     }
     /// What is derived of others, and so is not read.
     void told(const char* name, const auto& value) { (*this)(name, value); }
@@ -137,9 +142,10 @@ class FieldReader {
     void one_of(const char* name, T& value, const auto& all, const auto& name_of) {
         std::optional<T> found;
         one_of(name, found, all, name_of);
-        const std::string text = object_.at(name);
-        if (!found) throw std::invalid_argument("there is no " + (name + (" '" + text + "'")));
-        value = *found;
+        if (!found && !std::string(name_of(value)).empty())
+            throw std::invalid_argument(
+                fmt::format("there is no {} '{}'", name, object_.at(name).get<std::string>()));
+        value = found.value_or(value);
     }
     template <class T>
     void one_of(const char* name, std::optional<T>& value, const auto& all, const auto& name_of) {
@@ -153,6 +159,10 @@ class FieldReader {
         T read;
         T::fields(read, *this);
         if (read != T{}) value = std::move(read);
+    }
+    void either(const char* name, const char* other, bool& is_first, auto& value) {
+        is_first = object_.contains(name);
+        (*this)(is_first ? name : other, value);
     }
     void told(const char* /*name*/, const auto& /*value*/) {}
     void rest(const auto& names, ordered_json& fields) {

@@ -157,7 +157,7 @@ void Failures::end_all() {
 bool Failures::shrink(Serving& serving, const Case& found, const Outcome& outcome) {
     RowResult& result = serving.result;
     const bool is_first_share = !serving.begun && is_detecting();
-    const Shrunk start = serving.begun.value_or(Shrunk{found, outcome, {}, 0});
+    const Shrunk start = serving.begun.value_or(Shrunk{{}, found, outcome, 0});
     // A row with problems of its own shares none with others.
     std::vector<Problem> own;
     std::vector<Problem>& known = serving.runs_alone ? own : failing_problems_[result.row.kernel];

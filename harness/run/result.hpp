@@ -131,39 +131,16 @@ struct RowResult : RowFindings {
 
 /// A failure as result files tell it.
 // NOLINTNEXTLINE(bugprone-exception-escape): JSON asserts in a move that throws nothing
-struct Failure {
+struct Failure : FailureFacts {
     std::string printed_case, problem;  ///< the smallest
-    bool is_minimal = false;
-    std::string minimality;  ///< `certified`, `boxed`, or nothing where nobody knows
-    std::optional<std::int64_t> smaller_passed, smaller;  ///< problems
-    std::int64_t smaller_silent = 0, smaller_draws = 0;
-    bool smaller_is_least = false;
-    /// What fails in general: a rule that all problems agree with, or what was seen of them.
-    std::string rule, seen;
-    std::optional<std::int64_t> problems_run;
-    std::string values, witnesses;  ///< as in Shrunk
-    Symptoms symptoms;
-    ordered_json drawn;  ///< what the page draws, and nothing else reads
-    std::string report;  ///< as it was printed
-
+    ordered_json drawn;                 ///< what the page draws, and nothing else reads
+    std::string report;                 ///< as it was printed
     bool operator==(const Failure&) const = default;
 
     static void fields(auto& self, auto& visit) {
         visit("case", self.printed_case);
         visit("problem", self.problem);
-        visit.always("minimal", self.is_minimal);
-        visit("minimality", self.minimality);
-        visit("smaller_passed", self.smaller_passed);
-        visit("smaller", self.smaller);
-        visit("smaller_silent", self.smaller_silent);
-        visit("smaller_draws", self.smaller_draws);
-        visit("smaller_is_least", self.smaller_is_least);
-        visit("rule", self.rule);
-        visit("seen", self.seen);
-        visit("problems_run", self.problems_run);
-        visit("values", self.values);
-        visit("witnesses", self.witnesses);
-        Symptoms::fields(self.symptoms, visit);
+        FailureFacts::fields(self, visit);
         visit.rest(drawn_fields, self.drawn);
         visit("report", self.report);
     }

@@ -27,8 +27,8 @@ std::string message_of(const RowRecord& record) {
                                    record.property, record.message);
     if (!record.failure) return text;
     if (!record.failure->problem.empty()) text += "; smallest problem " + record.failure->problem;
-    for (const std::string& more : {record.failure->rule, record.failure->seen})
-        if (!more.empty()) text += "; " + more;
+    if (const std::string& more = record.failure->generality.text; !more.empty())
+        text += "; " + more;
     return text;
 }
 

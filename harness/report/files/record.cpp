@@ -118,28 +118,8 @@ ordered_json drawn_of(const RowResult& result) {
 
 Failure failure_of(const RowResult& result, const std::string& program) {
     const Shrunk& shrunk = *result.failure;
-    Failure failure;
-    failure.printed_case = shrunk.smallest.print();
-    failure.problem = shrunk.smallest.problem.print();
-    failure.is_minimal = shrunk.minimal();
-    failure.values = shrunk.values;
-    failure.witnesses = shrunk.witnesses;
-    failure.symptoms = shrunk.symptoms;
-    failure.drawn = drawn_of(result);
-    failure.report = report_bug({&result}, program);
-    if (const Minimality& how = shrunk.minimality; how.kind != Minimality::Kind::none) {
-        failure.minimality = failure.is_minimal ? "certified" : "boxed";
-        failure.smaller_passed = how.passed;
-        failure.smaller = how.of;
-        failure.smaller_silent = how.silent;
-        failure.smaller_draws = how.draws;
-        failure.smaller_is_least = how.of_is_least;
-    }
-    if (const Generality& general = shrunk.generality; !general.text.empty()) {
-        (general.is_rule ? failure.rule : failure.seen) = general.text;
-        failure.problems_run = general.problems;
-    }
-    return failure;
+    return {shrunk, shrunk.smallest.print(), shrunk.smallest.problem.print(), drawn_of(result),
+            report_bug({&result}, program)};
 }
 
 }  // namespace

@@ -210,17 +210,12 @@ struct Adder {
     void rest(const auto&...) {}
 };
 
-void add_parts(RowRecord& sum, const RowRecord& other) {
-    sum.error_over_bound.add(other.error_over_bound);
-    sum.multiply_adds.add(other.multiply_adds);
-    sum.sensitivity.add(other.sensitivity);
-    sum.coverage.add(other.coverage);
-    if (!sum.within_reach) sum.within_reach = other.within_reach;
-    require_one_kernel(sum);
-    if (sum.conditions.empty()) sum.conditions = other.conditions;
-}
+using Before = bool (*)(const RowRecord&, const RowRecord&);
 
-void add_facts(RowRecord& sum, const RowRecord& other) {
+/// Adds the verdict of another shard, or run. Of two that something stopped, `before` decides.
+void add(RowRecord& sum, const RowRecord& other, Before before) {
+    const bool takes_other = has_stopped(other) && (!has_stopped(sum) || before(other, sum));
+    const bool is_known = sum.known || other.known;
     // A part that was not cut ran all that it was to run.
     const auto asked = [](const RowRecord& part) { return std::max(part.cut_of, part.cases); };
     if (sum.cut_of + other.cut_of > 0) sum.cut_of = asked(sum) + asked(other);
@@ -232,16 +227,13 @@ void add_facts(RowRecord& sum, const RowRecord& other) {
     std::erase_if(sum.not_compared, [&](const std::string& problem) {
         return std::ranges::find(other.not_compared, problem) == other.not_compared.end();
     });
-}
-
-using Before = bool (*)(const RowRecord&, const RowRecord&);
-
-/// Adds the verdict of another shard, or run. Of two that something stopped, `before` decides.
-void add(RowRecord& sum, const RowRecord& other, Before before) {
-    const bool takes_other = has_stopped(other) && (!has_stopped(sum) || before(other, sum));
-    const bool is_known = sum.known || other.known;
-    add_facts(sum, other);
-    add_parts(sum, other);
+    sum.error_over_bound.add(other.error_over_bound);
+    sum.multiply_adds.add(other.multiply_adds);
+    sum.sensitivity.add(other.sensitivity);
+    sum.coverage.add(other.coverage);
+    if (!sum.within_reach) sum.within_reach = other.within_reach;
+    require_one_kernel(sum);
+    if (sum.conditions.empty()) sum.conditions = other.conditions;
     if (!has_stopped(sum) && !takes_other) sum.known = is_known;
     if (!takes_other) return;
     sum.found_at = other.found_at;
@@ -264,21 +256,27 @@ void decide(RowRecord& record) {
     record.known &= record.is_bad();
 }
 
-using RowsByName = std::map<RowName, RowRecord>;
-
-void add_rows(RowsByName& rows, const RowsByName& others, Before before) {
-    for (const auto& [name, record] : others) {
-        const auto [row, is_new] = rows.try_emplace(name, record);
-        if (is_new) continue;
-        add(row->second, record, before);
-        decide(row->second);
-    }
+std::map<RowName, RowRecord> rows_of(const Shards& run) {
+    std::map<RowName, RowRecord> rows;
+    std::set<RowName> shared;
+    for (const auto& [index, file] : run.by_index)
+        for (const auto& [name, record] : file->verdicts) {
+            const auto [row, is_new] = rows.try_emplace(name, record);
+            if (is_new) continue;
+            add(row->second, record, comes_before);
+            shared.insert(name);
+        }
+    for (const RowName& row : shared) decide(rows.at(row));
+    return rows;
 }
 
-void add_rows(RowsByName& rows, const Shards& run) {
-    RowsByName of_run;
-    for (const auto& [index, file] : run.by_index) add_rows(of_run, file->verdicts, comes_before);
-    add_rows(rows, of_run, is_worse);
+void add_rows(std::map<RowName, RowRecord>& rows, const Shards& run) {
+    for (const auto& [name, record] : rows_of(run)) {
+        const auto [row, is_new] = rows.try_emplace(name, record);
+        if (is_new) continue;
+        add(row->second, record, is_worse);
+        decide(row->second);
+    }
 }
 
 std::string problem_of(const RowRecord& record) {
@@ -362,7 +360,7 @@ ResultFile ResultFile::read(const std::string& path) {
 
 MergedResults merge(const std::vector<ResultFile>& files) {
     MergedResults merged;
-    RowsByName rows;
+    std::map<RowName, RowRecord> rows;
     std::set<std::string> absent;
     for (const Shards& run : runs_of(files)) {
         merged.runs.push_back(run.run());
