@@ -5,14 +5,21 @@
 //       visit.needed("kernel", self.kernel);    // always written, and refused where it is missing
 //       visit.always("passed", self.passed);    // always written
 //       visit("refused", self.refused);         // written unless it is empty, zero or false
+//       visit.kept("line", self.line);          // likewise; not added up where two structs are
 //       visit.whole("place", self.place);       // a number that may be negative; needed
+//       visit.word("met", self.met);            // a word of bits; needed
 //   }
 #pragma once
 
+#include <fmt/format.h>
+
+#include <charconv>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -29,6 +36,17 @@ inline std::int64_t count_of(const ordered_json& value) {
     return count;
 }
 
+// Words of bits are written in base 16, since JSON's numbers are not exact everywhere.
+inline std::string print_word(std::uint64_t word) { return fmt::format("{:x}", word); }
+/// **Errors** std::invalid_argument.
+inline std::uint64_t parse_word(std::string_view text) {
+    std::uint64_t word = 0;
+    const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), word, 16);
+    if (wrong != std::errc() || end != text.data() + text.size())
+        throw std::invalid_argument(fmt::format("'{}' is no number in base 16", text));
+    return word;
+}
+
 /// Writes fields into an object, in their order.
 class FieldWriter {
   public:
@@ -39,12 +57,15 @@ class FieldWriter {
     void operator()(const char* name, const auto& value) {
         if (!is_empty(value)) needed(name, value);
     }
+    void kept(const char* name, const auto& value) { (*this)(name, value); }
     void whole(const char* name, std::int64_t value) { needed(name, value); }
     void whole(const char* name, std::optional<std::int64_t> value) { (*this)(name, value); }
-    /// One of these by its name; an optional one may be missing, or of a name that nobody knows.
+    void word(const char* name, std::uint64_t bits) { needed(name, print_word(bits)); }
+    /// One of these by its name. An optional one, or one that has no name, may be missing, or of a
+    /// name that nobody knows.
     template <class T>
     void one_of(const char* name, const T& value, const auto& /*all*/, const auto& name_of) {
-        needed(name, name_of(value));
+        (*this)(name, std::string(name_of(value)));
     }
     template <class T>
     void one_of(const char* name, const std::optional<T>& value, const auto& all,
@@ -55,6 +76,10 @@ class FieldWriter {
     template <class T>
     void inner(const std::optional<T>& value) {
         if (value) T::fields(*value, *this);
+    }
+    /// A value whose name says one thing more.
+    void either(const char* name, const char* other, bool is_first, const auto& value) {
+        (*this)(is_first ? name : other, value);
     }
     /// What is derived of others, and so is not read.
     void told(const char* name, const auto& value) { (*this)(name, value); }
@@ -105,17 +130,22 @@ class FieldReader {
     void operator()(const char* name, auto&& value) {
         if (const auto found = object_.find(name); found != object_.end()) take(*found, value);
     }
+    void kept(const char* name, auto&& value) { (*this)(name, value); }
     void whole(const char* name, std::int64_t& value) { value = object_.at(name); }
     void whole(const char* name, std::optional<std::int64_t>& value) {
         if (object_.contains(name)) whole(name, value.emplace());
+    }
+    void word(const char* name, std::uint64_t& bits) {
+        bits = parse_word(object_.at(name).get<std::string>());
     }
     template <class T>
     void one_of(const char* name, T& value, const auto& all, const auto& name_of) {
         std::optional<T> found;
         one_of(name, found, all, name_of);
-        const std::string text = object_.at(name);
-        if (!found) throw std::invalid_argument("there is no " + (name + (" '" + text + "'")));
-        value = *found;
+        if (!found && !std::string(name_of(value)).empty())
+            throw std::invalid_argument(
+                fmt::format("there is no {} '{}'", name, object_.at(name).get<std::string>()));
+        value = found.value_or(value);
     }
     template <class T>
     void one_of(const char* name, std::optional<T>& value, const auto& all, const auto& name_of) {
@@ -129,6 +159,10 @@ class FieldReader {
         T read;
         T::fields(read, *this);
         if (read != T{}) value = std::move(read);
+    }
+    void either(const char* name, const char* other, bool& is_first, auto& value) {
+        is_first = object_.contains(name);
+        (*this)(is_first ? name : other, value);
     }
     void told(const char* /*name*/, const auto& /*value*/) {}
     void rest(const auto& names, ordered_json& fields) {
@@ -147,6 +181,11 @@ class FieldReader {
             values.push_back(number_of(value));
     }
     static void take(const ordered_json& from, std::int64_t& value) { value = count_of(from); }
+    template <class Key>
+    static void take(const ordered_json& from, std::map<Key, std::int64_t>& counts) {
+        counts = from.get<std::map<Key, std::int64_t>>();
+        for (const auto& [key, count] : counts) count_of(count);  // throws
+    }
     template <class T>
     static void take(const ordered_json& from, std::optional<T>& value) {
         take(from, value.emplace());

@@ -33,25 +33,25 @@ std::vector<SlotCoverage> slots_of(const Kernel& kernel, int rank) {
 }  // namespace
 
 void SlotCoverage::add(std::int64_t value) {
-    met_.smallest = std::min(met_.smallest, value);
-    met_.largest = std::max(met_.largest, value);
-    met_.remainders |= 1U << (static_cast<std::uint64_t>(value) % 32);
+    smallest_ = std::min(smallest_, value);
+    largest_ = std::max(largest_, value);
+    remainders_ |= 1U << (static_cast<std::uint64_t>(value) % 32);
     if (value >= 0 && value < 64)
-        met_.small |= std::uint64_t{1} << value;
+        small_ |= std::uint64_t{1} << value;
     else
-        met_.others.insert(value);
+        others_.insert(value);
 }
 
 void SlotCoverage::add(const SlotCoverage& other) {
-    met_.smallest = std::min(met_.smallest, other.met_.smallest);
-    met_.largest = std::max(met_.largest, other.met_.largest);
-    met_.remainders |= other.met_.remainders;
-    met_.small |= other.met_.small;
-    met_.others.insert(other.met_.others.begin(), other.met_.others.end());
+    smallest_ = std::min(smallest_, other.smallest_);
+    largest_ = std::max(largest_, other.largest_);
+    remainders_ |= other.remainders_;
+    small_ |= other.small_;
+    others_.insert(other.others_.begin(), other.others_.end());
 }
 
 int SlotCoverage::remainders_of(int block) const {
-    std::uint32_t folded = met_.remainders;
+    std::uint32_t folded = remainders_;
     for (int half = 16; half >= block; half /= 2) folded |= folded >> half;
     const std::uint32_t low = block == 32 ? ~0U : (1U << block) - 1;
     return std::popcount(folded & low);

@@ -26,38 +26,41 @@ inline constexpr std::array<int, 5> block_sizes_of_interest{2, 4, 8, 16, 32};
 /// The values of one parameter (on an axis, on a side) at one rank.
 class SlotCoverage {
   public:
-    /// What is met, to be told to another process.
-    struct Met {
-        std::uint64_t small = 0;  ///< bit v: the value v
-        std::set<std::int64_t> others;
-        std::int64_t smallest = std::numeric_limits<std::int64_t>::max(),
-                     largest = std::numeric_limits<std::int64_t>::min();
-        std::uint32_t remainders = 0;  ///< bit r: some value was r modulo 32
-    };
-
     /// `is_free`: no constraint of the kernel decides it.
-    SlotCoverage(std::string name, bool is_free) : name_(std::move(name)), is_free_(is_free) {}
-    SlotCoverage(std::string name, bool is_free, Met met)
-        : name_(std::move(name)), is_free_(is_free), met_(std::move(met)) {}
+    explicit SlotCoverage(std::string name = "", bool is_free = false)
+        : name_(std::move(name)), is_free_(is_free) {}
 
     void add(std::int64_t value);
     void add(const SlotCoverage& other);
 
     const std::string& name() const { return name_; }
     bool is_free() const { return is_free_; }
-    const Met& met() const { return met_; }
     /// How many different ones were met.
-    std::int64_t values() const { return std::popcount(met_.small) + std::ssize(met_.others); }
+    std::int64_t values() const { return std::popcount(small_) + std::ssize(others_); }
     /// **Ranges** after `add`.
-    std::int64_t smallest() const { return met_.smallest; }
-    std::int64_t largest() const { return met_.largest; }
+    std::int64_t smallest() const { return smallest_; }
+    std::int64_t largest() const { return largest_; }
     /// How many remainders modulo a divisor of 32 were met.
     int remainders_of(int block) const;
+
+    static void fields(auto& self, auto& visit) {
+        visit.needed("name", self.name_);
+        visit.needed("free", self.is_free_);
+        visit.word("small", self.small_);
+        visit.needed("others", self.others_);
+        visit.whole("smallest", self.smallest_);
+        visit.whole("largest", self.largest_);
+        visit.needed("remainders", self.remainders_);
+    }
 
   private:
     std::string name_;
     bool is_free_;
-    Met met_;
+    std::uint64_t small_ = 0;  ///< bit v: the value v was met
+    std::set<std::int64_t> others_;
+    std::int64_t smallest_ = std::numeric_limits<std::int64_t>::max(),
+                 largest_ = std::numeric_limits<std::int64_t>::min();
+    std::uint32_t remainders_ = 0;  ///< bit r: some value was r modulo 32
 };
 
 /// Two free parameters of one problem: their slots, and the values. One pair is larger than another

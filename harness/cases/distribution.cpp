@@ -21,8 +21,6 @@ void Distribution::add(const Distribution& other) {
     for (const auto& [bin, count] : other.bins_) bins_[bin] += count;
 }
 
-void Distribution::add_to_bin(int bin, std::int64_t count) { bins_[bin] += count; }
-
 std::int64_t Distribution::count() const {
     std::int64_t sum = zeros_ + infinite_;
     for (const auto& [bin, count] : bins_) sum += count;

@@ -15,8 +15,6 @@ class Distribution {
     /// A NaN is left out.
     void add(double value);
     void add(const Distribution& other);
-    /// Numbers of one bin, as `bins` tells them.
-    void add_to_bin(int bin, std::int64_t count);
 
     std::int64_t count() const;
     bool empty() const { return count() == 0; }
@@ -24,11 +22,15 @@ class Distribution {
     std::int64_t infinite() const { return infinite_; }
     /// By `floor(bins_of_octave * log2(value))`.
     const std::map<int, std::int64_t>& bins() const { return bins_; }
-    void add_zeros(std::int64_t count) { zeros_ += count; }
-    void add_infinite(std::int64_t count) { infinite_ += count; }
 
     /// The value that a share of them does not exceed, less than 2.2 % below it; 0 for none.
     double quantile(double share) const;
+
+    static void fields(auto& self, auto& visit) {
+        visit.needed("zero", self.zeros_);
+        visit.needed("infinite", self.infinite_);
+        visit.needed("bins", self.bins_);
+    }
 
   private:
     std::int64_t zeros_ = 0, infinite_ = 0;

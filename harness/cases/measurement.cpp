@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "harness/base/checked_json.hpp"
+#include "harness/base/json_fields.hpp"
 #include "harness/operators/operator.hpp"
 
 namespace gradverify {
@@ -20,38 +20,17 @@ constexpr double copies_most = 1000.0;
 }  // namespace
 
 BenchData bench_data_named(std::string_view name) {
-    for (const BenchData data : {BenchData::zeros, BenchData::integers, BenchData::decimals})
+    for (const BenchData data : all_bench_data)
         if (name_of(data) == name) return data;
     throw std::invalid_argument("there is no data '" + std::string(name) +
                                 "'; there are zeros, integers, decimals");
 }
 
-std::string MeasureRequest::to_json() const {
-    return ordered_json{{"what", what},
-                        {"device", device},
-                        {"kernel", kernel},
-                        {"problem", problem},
-                        {"data", name_of(data)},
-                        {"seed", seed},
-                        {"repetitions", repetitions},
-                        {"graph", graph}}
-        .dump();
-}
+std::string MeasureRequest::to_json() const { return ordered_json(*this).dump(); }
 
 MeasureRequest MeasureRequest::from_json(std::string_view line) {
     try {
-        const ordered_json object = parse_json(line);
-        const int what = object.at("what");
-        if (what != static_cast<int>(What::ceilings) && what != static_cast<int>(What::time))
-            throw std::invalid_argument("there is no request " + std::to_string(what));
-        return {.what = static_cast<What>(what),
-                .device = object.at("device"),
-                .kernel = object.at("kernel"),
-                .problem = object.at("problem"),
-                .data = bench_data_named(object.at("data").get<std::string>()),
-                .seed = object.at("seed"),
-                .repetitions = object.at("repetitions"),
-                .graph = object.at("graph")};
+        return parse_json(line).get<MeasureRequest>();
     } catch (const std::exception& wrong) {
         throw std::invalid_argument(std::string("measure: ") + wrong.what());
     }

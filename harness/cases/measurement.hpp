@@ -17,6 +17,8 @@ namespace gradverify {
 /// and labels are drawn in any case.
 enum class BenchData { zeros, integers, decimals };
 
+inline constexpr BenchData all_bench_data[] = {BenchData::zeros, BenchData::integers,
+                                               BenchData::decimals};
 inline constexpr const char* bench_data_names[] = {"zeros", "integers", "decimals"};
 /// The most multiply-adds of a forward pass by the reference, which makes a gradient's saved
 /// inputs: minutes at worst.
@@ -33,6 +35,7 @@ struct MeasureRequest {
         ceilings,  ///< of the device; measured: a Ceilings
         time,      ///< a kernel; measured: a Timing
     };
+    static constexpr What all_whats[] = {What::ceilings, What::time};
     What what = What::ceilings;
     std::string device;
     std::string kernel, problem;
@@ -40,6 +43,18 @@ struct MeasureRequest {
     std::uint64_t seed = 1;
     std::int64_t repetitions = 0;
     bool graph = false;
+
+    static void fields(auto& self, auto& visit) {
+        visit.one_of("what", self.what, all_whats,
+                     [](What one) { return one == What::time ? "time" : "ceilings"; });
+        visit.needed("device", self.device);
+        visit.needed("kernel", self.kernel);
+        visit.needed("problem", self.problem);
+        visit.one_of("data", self.data, all_bench_data, [](BenchData one) { return name_of(one); });
+        visit.needed("seed", self.seed);
+        visit.needed("repetitions", self.repetitions);
+        visit.needed("graph", self.graph);
+    }
 
     std::string to_json() const;
     /// **Errors** std::invalid_argument.

@@ -11,6 +11,7 @@
 
 #include "harness/base/json_fields.hpp"
 #include "harness/base/refuse.hpp"
+#include "harness/base/text.hpp"
 
 namespace gradverify {
 
@@ -113,8 +114,8 @@ bool fails_likewise(const Outcome& a, const Outcome& b) {
            (a.worst.empty() || std::ranges::any_of(b.worst, is_wrong_in_a));
 }
 
-std::vector<std::string> source_lines_in(std::string_view message) {
-    std::vector<std::string> lines;
+std::vector<SourceLine> source_lines_in(std::string_view message) {
+    std::vector<SourceLine> lines;
     std::size_t from = 0, scanned = 0;
     for (std::size_t dot = 0; (dot = message.find(".cu", dot)) != std::string_view::npos;) {
         const std::size_t colon = message.find_first_not_of("cuh", dot + 1);
@@ -127,15 +128,16 @@ std::vector<std::string> source_lines_in(std::string_view message) {
         const std::size_t end =
             std::min(message.find_first_not_of("0123456789", colon + 1), message.size());
         if ((ending != ".cu" && ending != ".cuh") || end == colon + 1) continue;
-        std::string line(message.substr(from, end - from));
+        SourceLine line{std::string(message.substr(from, colon - from)),
+                        parse_int(message.substr(colon + 1, end - colon - 1)).value_or(1)};
         if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
     }
     return lines;
 }
 
-std::string source_line_in(std::string_view message) {
-    const std::vector<std::string> lines = source_lines_in(message);
-    return lines.empty() ? std::string() : lines.front();
+std::optional<SourceLine> source_line_in(std::string_view message) {
+    std::vector<SourceLine> lines = source_lines_in(message);
+    return lines.empty() ? std::nullopt : std::optional(std::move(lines.front()));
 }
 
 }  // namespace gradverify

@@ -192,9 +192,15 @@ bool is_of_one_kind(const Outcome& a, const Outcome& b);
 /// both with NaN where a number is wanted, or neither.
 bool fails_likewise(const Outcome& a, const Outcome& b);
 
+struct SourceLine {
+    std::string file;
+    std::int64_t line = 0;
+    bool operator==(const SourceLine&) const = default;
+};
+
 /// The lines of CUDA sources that a message names, "relu.cu:12", each once.
-std::vector<std::string> source_lines_in(std::string_view message);
-/// The first of them; empty where it names none.
-std::string source_line_in(std::string_view message);
+std::vector<SourceLine> source_lines_in(std::string_view message);
+/// The first of them; nothing where it names none.
+std::optional<SourceLine> source_line_in(std::string_view message);
 
 }  // namespace gradverify

@@ -68,6 +68,7 @@ struct Minimality {
         /// Those pass that have each parameter between its default and its value here.
         boxed,
     };
+    static constexpr Kind all_kinds[] = {Kind::none, Kind::certified, Kind::boxed};
     Kind kind = Kind::none;
     std::int64_t passed = 0;   ///< smaller problems that were run, each with every dense draw
     std::int64_t of = 0;       ///< all smaller problems; for `boxed` those in the box
@@ -75,6 +76,20 @@ struct Minimality {
     std::int64_t silent = 0;   ///< of `passed`: every run was skipped or compared zeros alone
     std::int64_t draws = 0;  ///< of data and setting, with which each of `passed` was run; 0: told
                              ///< elsewhere
+    bool operator==(const Minimality&) const = default;
+
+    static void fields(auto& self, auto& visit) {
+        constexpr const char* names[] = {"", "certified", "boxed"};
+        visit.always("minimal", self.kind == Kind::certified);
+        visit.one_of("minimality", self.kind, all_kinds,
+                     [&](Kind one) { return names[static_cast<std::size_t>(one)]; });
+        if (self.kind == Kind::none) return;
+        visit.always("smaller_passed", self.passed);
+        visit.always("smaller", self.of);
+        visit("smaller_silent", self.silent);
+        visit("smaller_draws", self.draws);
+        visit("smaller_is_least", self.of_is_least);
+    }
 };
 
 /// Which problems fail in general, as far as those tell that were run beside the smallest.
@@ -82,6 +97,12 @@ struct Generality {
     std::string text;  ///< the rule, or what was seen where there is none; empty: nothing was run
     bool is_rule = false;       ///< every problem that was run agrees
     std::int64_t problems = 0;  ///< that were run to a verdict
+    bool operator==(const Generality&) const = default;
+
+    static void fields(auto& self, auto& visit) {
+        visit.either("rule", "seen", self.is_rule, self.text);
+        visit("problems_run", self.problems);
+    }
 };
 
 /// What the failing runs have in common, each empty where there is nothing to tell.
@@ -89,7 +110,6 @@ struct Symptoms {
     std::string outputs;  ///< `dk is wrong; dq, dv are right in all 57 failing runs`
     std::string pattern;  ///< `got = 1.41421 x want in all of dk`
     std::string only;     ///< `with dy expanded along axis 1`: how it must be called to fail
-
     bool operator==(const Symptoms&) const = default;
 
     static void fields(auto& self, auto& visit) {
@@ -99,19 +119,32 @@ struct Symptoms {
     }
 };
 
-/// What shrinking found.
-struct Shrunk {
-    Case smallest;
-    Outcome outcome;
+/// What shrinking and explaining found out, which result files tell, too.
+struct FailureFacts {
     Minimality minimality;
-    std::int64_t runs = 0;
     Generality generality{};
     /// For which values of the one element fails on which it hangs; empty where it hangs on none.
     std::string values{};
     std::string witnesses{};  ///< who is wrong, in one sentence; empty where none were asked
     Symptoms symptoms{};
+    bool operator==(const FailureFacts&) const = default;
 
     bool minimal() const { return minimality.kind == Minimality::Kind::certified; }
+
+    static void fields(auto& self, auto& visit) {
+        Minimality::fields(self.minimality, visit);
+        Generality::fields(self.generality, visit);
+        visit("values", self.values);
+        visit("witnesses", self.witnesses);
+        Symptoms::fields(self.symptoms, visit);
+    }
+};
+
+/// A shrunk failure.
+struct Shrunk : FailureFacts {
+    Case smallest;
+    Outcome outcome;
+    std::int64_t runs = 0;
 };
 
 /// What a worker asks of the properties.

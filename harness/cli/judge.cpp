@@ -110,17 +110,11 @@ ordered_json object_of_failure(const RowRecord& record, const std::string& progr
                         {"message", record.message}};
     if (!record.file.empty()) object["source"] = fmt::format("{}:{}", record.file, record.line);
     if (!record.failure) return object;
-    const Failure& failure = *record.failure;
-    FieldWriter visit(object);
-    visit("case", failure.printed_case);
-    visit("problem", failure.problem);
-    visit.always("minimal", failure.is_minimal);
-    visit("minimality", failure.minimality);
-    visit("rule", failure.rule);
-    visit("values", failure.values);
-    visit("witnesses", failure.witnesses);
-    Symptoms::fields(failure.symptoms, visit);
-    object["replay"] = program + " repro " + shell_quoted(failure.printed_case);
+    const ordered_json failure = *record.failure;
+    FieldReader(failure).rest(std::array{"case", "problem", "minimal", "minimality", "rule",
+                                         "values", "witnesses", "outputs", "pattern", "only"},
+                              object);
+    object["replay"] = program + " repro " + shell_quoted(record.failure->printed_case);
     return object;
 }
 

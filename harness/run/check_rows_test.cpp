@@ -197,7 +197,7 @@ TEST_CASE("rows that fail at one problem are one bug, which is explained once; l
             Case smallest = found;
             if (found.property == "fail")
                 smallest.problem = Problem::parse(found.problem.space(), "in=1");
-            return Shrunk{smallest, Outcome::failed(message), {Minimality::Kind::certified}, 1};
+            return Shrunk{{{Minimality::Kind::certified}}, smallest, Outcome::failed(message), 1};
         };
         apart.check({apart.row("fail"), apart.row("fail_at_1")}, {.cases = 200});
         return apart.bugs;
@@ -215,7 +215,7 @@ TEST_CASE("a failure joins a bug by the problem of one of its rows or by the lin
             if (found.property == "fail" || found.property == "fail_at_1")
                 smallest.problem = Problem::parse(found.problem.space(), "in=1");
             const char* message = found.property == "fail" ? "differs" : "k.cu:3: read past";
-            return Shrunk{smallest, Outcome::failed(message), {Minimality::Kind::certified}, 1};
+            return Shrunk{{{Minimality::Kind::certified}}, smallest, Outcome::failed(message), 1};
         };
         // It fails when the others are told, however many cases it has had by then.
         bench.suite.on_draw = [&](const Row& row, std::uint64_t, std::int64_t index) {
@@ -249,7 +249,7 @@ TEST_CASE("a failure is shrunk after the first case of every row") {
     std::size_t asked_before = 0;
     bench.suite.on_shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner&) {
         asked_before = bench.asked.size();
-        return Shrunk{found, outcome, {Minimality::Kind::certified}, 1};
+        return Shrunk{{{Minimality::Kind::certified}}, found, outcome, 1};
     };
     const auto results = bench.check(rows, {.cases = 3});
     CHECK(asked_before >= rows.size());
@@ -278,7 +278,7 @@ TEST_CASE("rows go on while a failure is shrunk, on an only worker by turns") {
                 done_meanwhile = bench.done - before;
             }
             is_shrunk = true;
-            return Shrunk{found, outcome, {}, runs};
+            return Shrunk{{}, found, outcome, runs};
         };
         const auto results =
             bench.check({bench.row("fail"), bench.row("fail_at_40")}, {.cases = 1'000'000}, jobs);
@@ -298,7 +298,7 @@ TEST_CASE("a kernel that has failed is named once where its report takes long") 
         while (bench.named.empty()) runner(found);
         for (int i = 0; i < 10; ++i) runner(found);
         CHECK(bench.bugs.empty());
-        return Shrunk{found, outcome, {}, 1};
+        return Shrunk{{}, found, outcome, 1};
     };
     const std::vector<Row> rows{bench.row("fail"), bench.row("fail_at_1"), bench.row("pass")};
     bench.check(rows, {.cases = 30, .seconds_to_report = 0.01});
@@ -315,7 +315,7 @@ TEST_CASE("of several kernels the one that fails with the least work is shrunk f
     std::vector<std::string> order;
     bench.suite.on_shrink = [&](const Case& found, const Outcome& outcome, const CaseRunner&) {
         order.push_back(found.kernel + " " + found.property);
-        return Shrunk{found, outcome, {}, 1};
+        return Shrunk{{}, found, outcome, 1};
     };
     std::vector<Row> rows(30, bench.row("pass"));  // the others have failed before all have a case
     rows[0] = bench.row("fail");
@@ -364,7 +364,7 @@ TEST_CASE("when interrupted, rows that have passed cases keep them, and a failur
     Bench bench;
     bench.suite.on_shrink = [](const Case& found, const Outcome&, const CaseRunner& runner) {
         raise(SIGINT);
-        return Shrunk{found, runner(found), {Minimality::Kind::certified}, 1};
+        return Shrunk{{{Minimality::Kind::certified}}, found, runner(found), 1};
     };
     const auto results = bench.check({bench.row("fail"), bench.row("sleep_20")}, {.cases = 1000});
     CHECK(results[0].verdict == Verdict::failed);
@@ -441,7 +441,7 @@ TEST_CASE("a row with a case that has not ended when time is up has not passed")
     Bench bench;
     bench.suite.on_shrink = [](const Case& found, const Outcome& outcome, const CaseRunner&) {
         say_that_time_is_up();
-        return Shrunk{found, outcome};
+        return Shrunk{{}, found, outcome};
     };
     const auto rows = bench.check({bench.row("hang"), bench.row("fail")}, {.cases = 1000}, 2);
     CHECK(said(rows[0]) == "skipped: a case did not end in time");
@@ -457,7 +457,7 @@ TEST_CASE("shrinking starts at a smaller problem on which the kernel failed anot
         starts.push_back(found.kernel + " " + found.problem.print());
         Case smallest = found;
         smallest.problem = Problem::parse(found.problem.space(), "in=2");
-        return Shrunk{smallest, outcome, {}, 1};
+        return Shrunk{{}, smallest, outcome, 1};
     };
     bench.check({bench.row("fail"), bench.row("crash"), bench.row("fail"),
                  bench.row("fail", "toy.forward/small")},

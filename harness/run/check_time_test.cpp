@@ -165,7 +165,7 @@ TEST_CASE("a run says now and then that it lives, and what takes longest") {
     bench.suite.on_shrink = [](const Case& found, const Outcome& outcome,
                                const CaseRunner& runner) {
         for (int i = 0; i < 20; ++i) runner(found);
-        return Shrunk{found, outcome};
+        return Shrunk{{}, found, outcome};
     };
     bench.check({bench.row("fail")}, {.cases = 1, .seconds_between_signs = 1e-9});
     CHECK(std::ranges::any_of(bench.signs, [](const auto& one) { return one.sign.is_shrinking; }));
@@ -187,7 +187,7 @@ TEST_CASE("a short --time is not overrun by shrinking: each failing row gets a s
             seconds.push_back(spent());
             throw;
         }
-        return Shrunk{found, outcome, {}, 1};
+        return Shrunk{{}, found, outcome, 1};
     };
     // Long enough for each row's case, however slow the machine.
     const auto results = bench.check(rows, {.cases = 1, .seconds = 2.0});
@@ -242,7 +242,7 @@ TEST_CASE("with a time limit shrinking waits for rows that still take cases") {
         smaller.data.seed = 1000 + starts.size();
         // The second time it has done what there is to do.
         while (starts.size() == 1 && runner(smaller).verdict == Verdict::failed) continue;
-        return Shrunk{smaller, outcome, {}, 10};
+        return Shrunk{{}, smaller, outcome, 10};
     };
     const auto results =
         bench.check({bench.row("fail"), bench.row("sleep_20", "toy.forward/small")},

@@ -183,7 +183,7 @@ TEST_CASE("an exhaustive row ends at its smallest failing problem, which a whole
         enumerate(bench.suite, in_up_to(100));
         bench.suite.on_shrink = [kind = kind](const Case& found, const Outcome& outcome,
                                               const CaseRunner&) {
-            return Shrunk{found, outcome, {kind, 1, 2}, 1};
+            return Shrunk{{{kind, 1, 2}}, found, outcome, 1};
         };
         const RowResult result = bench.check_one(
             "fail_from_3", {.shard = shard, .exhaustive = ExhaustiveLimits{.shard = shard}});

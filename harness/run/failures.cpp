@@ -33,10 +33,10 @@ bool is_of_one_kernel(const Row& a, const Row& b) {
 
 /// Whether two failures have one problem or one line of the kernel's source.
 bool is_one_bug(const RowResult& a, const RowResult& b) {
-    const std::string line = source_line_in(a.message);
+    const auto line = source_line_in(a.message);
     return is_of_one_kernel(a.row, b.row) &&
            (a.failure->smallest.problem == b.failure->smallest.problem ||
-            (!line.empty() && source_line_in(b.message) == line));
+            (line && source_line_in(b.message) == line));
 }
 
 /// Takes the first failure, and all that are one bug with it or with another that is.
@@ -157,7 +157,7 @@ void Failures::end_all() {
 bool Failures::shrink(Serving& serving, const Case& found, const Outcome& outcome) {
     RowResult& result = serving.result;
     const bool is_first_share = !serving.begun && is_detecting();
-    const Shrunk start = serving.begun.value_or(Shrunk{found, outcome, {}, 0});
+    const Shrunk start = serving.begun.value_or(Shrunk{{}, found, outcome, 0});
     // A row with problems of its own shares none with others.
     std::vector<Problem> own;
     std::vector<Problem>& known = serving.runs_alone ? own : failing_problems_[result.row.kernel];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a row came to: verdict, counts, and what its cases showed. Of a run, reports read this
-// alone.
+// What a row came to: verdict, counts, and what its cases showed; and what is told of it. Of a run,
+// reports read this alone.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "harness/base/checked_json.hpp"
 #include "harness/cases/coverage.hpp"
 #include "harness/cases/distribution.hpp"
 #include "harness/cases/sensitivity.hpp"
@@ -31,14 +33,15 @@ struct RowName {
 
 /// What became of a row's cases.
 struct RowCounts {
-    std::int64_t cases = 0;                     ///< run to an outcome
-    std::int64_t passed = 0;                    ///< cases with a non-zero expected value
-    std::int64_t refused = 0;                   ///< cases whose problem the launcher did not take
-    std::int64_t cut_of = 0;                    ///< the cases it was to run, where time ran out
-    bool cut_short = false;                     ///< by time or a signal, before all its cases
-    std::int64_t thin_of = 0;                   ///< passed fewer than these, which it was due
-    std::map<std::string, std::int64_t> skips;  ///< how many cases were skipped, by reason
-    double seconds = 0.0;                       ///< in workers
+    std::int64_t cases = 0;    ///< run to an outcome
+    std::int64_t passed = 0;   ///< cases with a non-zero expected value
+    std::int64_t refused = 0;  ///< cases whose problem the launcher did not take
+    std::int64_t cut_of = 0;   ///< the cases it was to run, where time ran out
+    bool cut_short = false;    ///< by time or a signal, before all its cases
+    std::int64_t thin_of = 0;  ///< passed fewer than these, which it was due
+    using Skips = std::map<std::string, std::int64_t>;
+    Skips skips;           ///< how many cases were skipped, by reason
+    double seconds = 0.0;  ///< in workers
 };
 
 /// Passed cases with elements that only another formula than the operator's explains.
@@ -125,6 +128,82 @@ struct RowResult : RowFindings {
 
     RowName name() const { return {row.kernel->name, row.property_name(), row.device}; }
 };
+
+/// A failure as result files tell it.
+// NOLINTNEXTLINE(bugprone-exception-escape): JSON asserts in a move that throws nothing
+struct Failure : FailureFacts {
+    std::string printed_case, problem;  ///< the smallest
+    ordered_json drawn;                 ///< what the page draws, and nothing else reads
+    std::string report;                 ///< as it was printed
+    bool operator==(const Failure&) const = default;
+
+    static void fields(auto& self, auto& visit) {
+        visit("case", self.printed_case);
+        visit("problem", self.problem);
+        FailureFacts::fields(self, visit);
+        visit.rest(drawn_fields, self.drawn);
+        visit("report", self.report);
+    }
+
+  private:
+    static constexpr std::array drawn_fields{"parameters", "tensors", "two_calls", "worst", "maps",
+                                             "source",     "found",   "data",      "given"};
+};
+
+/// A row once nobody needs the registry any more: all that reports, result files and later runs
+/// tell of it.
+// NOLINTNEXTLINE(bugprone-exception-escape): as above
+struct RowRecord : RowName, RowFindings {
+    std::string file;  ///< where the kernel is registered
+    int line = 0;
+    std::optional<Failure> failure;
+    /// What a result file told of coverage and errors in place of its parts; null: they are above.
+    ordered_json as_told;
+    std::vector<std::string> conditions;  ///< of the kernel
+
+    bool is_bad() const { return verdict != Verdict::passed && verdict != Verdict::skipped; }
+    bool is_wrong() const { return !known && is_bad(); }
+    /// Whether it has passed few cases: ten, or those of `--at-least`, would be more.
+    bool is_thin() const {
+        return verdict == Verdict::passed && (thin_of > 0 || (cases < 10 && !exhaustive));
+    }
+    /// The smallest problem of its failure; empty without one.
+    std::string failing_problem() const { return failure ? failure->problem : ""; }
+};
+
+/// A row's fields in result files, in their order. By this list a row is written and read, and the
+/// rows of shards are added up.
+void row_fields(auto& visit, auto&... row) {
+    visit.needed("kernel", row.kernel...);
+    visit.needed("property", row.property...);
+    visit.needed("device", row.device...);
+    visit.one_of("verdict", row.verdict..., all_verdicts, [](Verdict one) { return name_of(one); });
+    visit.needed("cases", row.cases...);
+    visit.always("passed", row.passed...);
+    visit.always("seconds", row.seconds...);
+    visit.kept("file", row.file...);
+    visit.kept("line", row.line...);
+    visit("refused", row.refused...);
+    visit.kept("cut_of", row.cut_of...);
+    visit("cut_short", row.cut_short...);
+    visit.told("thin", (row.thin_of > 0)...);
+    visit.kept("at_least", row.thin_of...);
+    visit.whole("found_at", row.found_at...);
+    visit("exhaustive", row.exhaustive...);
+    visit.rest(std::array{"coverage", "supports_only", "ulps", "errors"}, row.as_told...);
+    visit("imprecise", row.imprecise...);
+    visit("uncompared", row.uncompared...);
+    visit("magnitudes", row.values...);
+    visit("crowding", row.crowding...);
+    visit("wrapping", row.wrapping...);
+    visit("contiguous_alone", row.contiguous_alone...);
+    visit.kept("message", row.message...);
+    visit("skips", row.skips...);
+    visit.inner(row.failure...);
+    visit("left_out", row.left_out...);
+    visit.kept("not_compared", row.not_compared...);
+    visit.kept("known", row.known...);
+}
 
 /// Why a row has no case in one shard, though it may have some in others.
 inline constexpr const char* no_case_in_shard = "no case in this shard";

@@ -36,7 +36,7 @@ TEST_CASE("when time is up shrinking ends at once, at the smallest case that has
         runner(bench.at("in=3"));
         limits.deadline = std::chrono::steady_clock::time_point::min();
         for (; too_late < 100; ++too_late) runner(bench.at("in=1"));
-        return Shrunk{bench.at("in=1"), outcome, {Minimality::Kind::certified}, 102};
+        return Shrunk{{{Minimality::Kind::certified}}, bench.at("in=1"), outcome, 102};
     };
     const Shrunk shrunk = bench.shrink(limits);
     CHECK(too_late == 0);
@@ -87,7 +87,7 @@ TEST_CASE("on a problem of the user's shrinking stays with the failure that was 
                                     const CaseRunner& runner) {
             const Verdict verdict = runner(bench.at("in=2")).verdict;
             CHECK(verdict == (is_asked ? Verdict::errored : Verdict::failed));
-            return Shrunk{verdict == Verdict::failed ? bench.at("in=2") : found, outcome, {}, 1};
+            return Shrunk{{}, verdict == Verdict::failed ? bench.at("in=2") : found, outcome, 1};
         };
         ShrinkLimits limits;
         limits.is_asked = is_asked;

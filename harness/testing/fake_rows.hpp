@@ -66,9 +66,9 @@ class Bench {
                                  const CaseRunner& runner) {
             shrunk.push_back(found.data.seed);
             const Outcome again = runner(found);
-            return Shrunk{found,
+            return Shrunk{{{Minimality::Kind::certified}},
+                          found,
                           again.verdict == outcome.verdict ? again : outcome,
-                          {Minimality::Kind::certified},
                           1};
         };
     }

@@ -97,7 +97,7 @@ inline RowResult failure_of(const std::string& variant, const std::string& prope
                             Outcome outcome,
                             Minimality minimality = {Minimality::Kind::certified, 7, 7}) {
     RowResult result = result_of(variant, property, Verdict::failed, outcome.message);
-    result.failure = Shrunk{case_of(result), std::move(outcome), minimality, 41};
+    result.failure = Shrunk{{minimality}, case_of(result), std::move(outcome), 41};
     return result;
 }
 

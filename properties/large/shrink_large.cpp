@@ -102,10 +102,7 @@ Shrunk shrink_large(const Kernel& kernel, const Case& found, const Outcome& outc
     ShrinkTrials trials(found, outcome, runner);
     trials.start(budget);
     LargeShrinking(kernel, found, trials).run();
-    return {.smallest = trials.smallest(),
-            .outcome = trials.outcome(),
-            .minimality = {},
-            .runs = trials.runs()};
+    return {{}, trials.smallest(), trials.outcome(), trials.runs()};
 }
 
 }  // namespace gradverify

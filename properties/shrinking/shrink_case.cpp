@@ -149,10 +149,7 @@ Shrunk shrink_case(const Kernel& kernel, const Case& found, const Outcome& outco
             shrink_data(trials, *kernel.op, list_data(trials.smallest()));
     }
     shrink_setting(trials);
-    return {.smallest = trials.smallest(),
-            .outcome = trials.outcome(),
-            .minimality = minimality,
-            .runs = trials.runs()};
+    return {{minimality}, trials.smallest(), trials.outcome(), trials.runs()};
 }
 
 }  // namespace gradverify

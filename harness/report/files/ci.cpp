@@ -14,18 +14,12 @@ namespace gradverify {
 
 namespace {
 
-struct Place {
-    std::string file;
-    std::int64_t line = 1;
-};
-
 /// GitHub and SARIF want paths from the repository's root, where a run usually begins.
-Place place_of(const RowRecord& record) {
-    const std::string named = source_line_in(record.message);
-    if (named.empty()) return {with_relative_paths(record.file), std::max(record.line, 1)};
-    const std::size_t colon = named.rfind(':');
-    return {with_relative_paths(named.substr(0, colon)),
-            parse_int(named.substr(colon + 1)).value_or(1)};
+SourceLine place_of(const RowRecord& record) {
+    SourceLine place =
+        source_line_in(record.message).value_or(SourceLine{record.file, std::max(record.line, 1)});
+    place.file = with_relative_paths(place.file);
+    return place;
 }
 
 std::string message_of(const RowRecord& record) {
@@ -33,8 +27,8 @@ std::string message_of(const RowRecord& record) {
                                    record.property, record.message);
     if (!record.failure) return text;
     if (!record.failure->problem.empty()) text += "; smallest problem " + record.failure->problem;
-    for (const std::string& more : {record.failure->rule, record.failure->seen})
-        if (!more.empty()) text += "; " + more;
+    if (const std::string& more = record.failure->generality.text; !more.empty())
+        text += "; " + more;
     return text;
 }
 
@@ -58,7 +52,7 @@ std::string escaped(const std::string& text, bool is_property = false) {
 }
 
 ordered_json result_of(const RowRecord& record) {
-    const Place place = place_of(record);
+    const SourceLine place = place_of(record);
     ordered_json result{
         {"ruleId", record.property},
         {"level", "error"},
@@ -81,7 +75,7 @@ std::string github_annotations(const std::vector<RowRecord>& records) {
         if (!record.is_wrong()) continue;
         const std::string problem = record.failing_problem();
         if (!problem.empty() && !told.insert({record.kernel_on_device(), problem}).second) continue;
-        const Place place = place_of(record);
+        const SourceLine place = place_of(record);
         const std::string replay = replay_of(record);
         lines += fmt::format(
             "::error file={},line={},title={}::{}\n", escaped(place.file, true), place.line,

@@ -3,10 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <charconv>
 #include <memory>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -96,17 +93,6 @@ ordered_json missed_by(const RowRecord& record) {
 
 // The parts of a row's verdict, which add up with those of its other shards.
 
-// Words of bits in base 16, since JSON's numbers are not exact everywhere.
-std::string print_word(std::uint64_t word) { return fmt::format("{:x}", word); }
-
-std::uint64_t parse_word(std::string_view text) {
-    std::uint64_t word = 0;
-    const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), word, 16);
-    if (wrong != std::errc() || end != text.data() + text.size())
-        throw std::invalid_argument(fmt::format("'{}' is no number in base 16", text));
-    return word;
-}
-
 template <class Words>
 std::string print_words(const Words& words) {
     std::vector<std::string> texts;
@@ -123,46 +109,13 @@ std::vector<std::uint64_t> parse_words(const std::string& text) {
     return words;
 }
 
-ordered_json json_of(const Distribution& values) {
-    ordered_json bins = ordered_json::array();
-    for (const auto& [bin, count] : values.bins()) bins.push_back({bin, count});
-    return {{"zero", values.zeros()}, {"infinite", values.infinite()}, {"bins", std::move(bins)}};
-}
-
-Distribution distribution_from(const ordered_json& object) {
-    Distribution values;
-    values.add_zeros(count_of(object.at("zero")));
-    values.add_infinite(count_of(object.at("infinite")));
-    for (const ordered_json& bin : object.at("bins"))
-        values.add_to_bin(bin.at(0), count_of(bin.at(1)));
-    return values;
-}
-
-ordered_json json_of(const SlotCoverage& slot) {
-    const SlotCoverage::Met& met = slot.met();
-    return {
-        {"name", slot.name()},         {"free", slot.is_free()},   {"small", print_word(met.small)},
-        {"others", met.others},        {"smallest", met.smallest}, {"largest", met.largest},
-        {"remainders", met.remainders}};
-}
-
-SlotCoverage slot_from(const ordered_json& object) {
-    return {object.at("name"),
-            object.at("free"),
-            {.small = parse_word(object.at("small").get<std::string>()),
-             .others = object.at("others"),
-             .smallest = object.at("smallest"),
-             .largest = object.at("largest"),
-             .remainders = object.at("remainders")}};
-}
-
 /// One rank: what was met there, if anything, and what is within reach, if that is known.
 ordered_json json_of(int rank, const RankCoverage* met, const LevelPairs* within_reach) {
     ordered_json object{{"rank", rank}, {"factors", ordered_json::array()}};
     for (const Factor& factor : (met ? met->pairs() : *within_reach).factors())
         object["factors"].push_back({factor.name, factor.levels});
     if (met) {
-        for (const SlotCoverage& slot : met->slots()) object["slots"].push_back(json_of(slot));
+        if (!met->slots().empty()) object["slots"] = met->slots();
         object["met"] = print_words(met->pairs().bits());
         object["largest"] = {met->largest().slots, met->largest().values};
     }
@@ -181,9 +134,7 @@ void take_rank(RowRecord& record, PairsByRank& reach, const ordered_json& object
     const int rank = object.at("rank");
     const std::vector<Factor> factors = factors_from(object.at("factors"));
     if (object.contains("met")) {
-        std::vector<SlotCoverage> slots;
-        for (const ordered_json& slot : object.value("slots", ordered_json::array()))
-            slots.push_back(slot_from(slot));
+        auto slots = object.value("slots", std::vector<SlotCoverage>());
         LargestPair largest;
         // Files of before have none.
         if (object.contains("largest"))
@@ -198,35 +149,32 @@ void take_rank(RowRecord& record, PairsByRank& reach, const ordered_json& object
         reach.emplace(rank, LevelPairs(factors, parse_words(object["within_reach"])));
 }
 
+void part_fields(auto& record, auto& visit) {
+    visit.needed("errors", record.error_over_bound);
+    visit.needed("multiply_adds", record.multiply_adds);
+    visit.needed("least_ulps", record.sensitivity.least_ulps);
+    visit.needed("median_ulps", record.sensitivity.medians);
+    visit.needed("conditions", record.conditions);
+}
+
 ordered_json json_of_parts(const RowRecord& record) {
-    ordered_json parts{{"errors", json_of(record.error_over_bound)},
-                       {"multiply_adds", json_of(record.multiply_adds)},
-                       {"least_ulps", json_of_number(record.sensitivity.least_ulps)},
-                       {"median_ulps", json_of(record.sensitivity.medians)},
-                       {"conditions", record.conditions},
-                       {"problems", print_words(record.coverage.hashes().smallest())},
-                       {"ranks", ordered_json::array()}};
-    PairsByRank none;
-    const PairsByRank& reach = record.within_reach ? *record.within_reach : none;
-    std::set<int> ranks;
-    for (const auto& [rank, met] : record.coverage.ranks()) ranks.insert(rank);
-    for (const auto& [rank, pairs] : reach) ranks.insert(rank);
-    for (const int rank : ranks) {
-        const auto met = record.coverage.ranks().find(rank);
-        const auto pairs = reach.find(rank);
-        parts["ranks"].push_back(
-            json_of(rank, met == record.coverage.ranks().end() ? nullptr : &met->second,
-                    pairs == reach.end() ? nullptr : &pairs->second));
-    }
+    ordered_json parts;
+    FieldWriter visit(parts);
+    part_fields(record, visit);
+    parts["problems"] = print_words(record.coverage.hashes().smallest());
+    parts["ranks"] = ordered_json::array();
+    std::map<int, std::pair<const RankCoverage*, const LevelPairs*>> ranks;
+    for (const auto& [rank, met] : record.coverage.ranks()) ranks[rank].first = &met;
+    if (record.within_reach)
+        for (const auto& [rank, pairs] : *record.within_reach) ranks[rank].second = &pairs;
+    for (const auto& [rank, of] : ranks)
+        parts["ranks"].push_back(json_of(rank, of.first, of.second));
     return parts;
 }
 
 void take_parts(RowRecord& record, const ordered_json& parts) {
-    record.error_over_bound = distribution_from(parts.at("errors"));
-    record.multiply_adds = distribution_from(parts.at("multiply_adds"));
-    record.sensitivity = {.least_ulps = number_of(parts.at("least_ulps")),
-                          .medians = distribution_from(parts.at("median_ulps"))};
-    record.conditions = parts.at("conditions");
+    FieldReader visit(parts);
+    part_fields(record, visit);
     for (const std::uint64_t hash : parse_words(parts.at("problems")))
         record.coverage.add_hash(hash);
     PairsByRank reach;
@@ -244,39 +192,6 @@ void run_fields(auto& run, auto& visit) {
     visit("merged", run.is_merged);
     visit.needed("rows", run.rows);
     visit("absent", run.absent);
-}
-
-/// `missed`: what the row could have missed.
-void verdict_fields(auto& record, auto& missed, auto& visit) {
-    visit.needed("kernel", record.kernel);
-    visit.needed("property", record.property);
-    visit.needed("device", record.device);
-    visit.one_of("verdict", record.verdict, all_verdicts, [](Verdict one) { return name_of(one); });
-    visit.needed("cases", record.cases);
-    visit.always("passed", record.passed);
-    visit.always("seconds", record.seconds);
-    visit("file", record.file);
-    visit("line", record.line);
-    visit("refused", record.refused);
-    visit("cut_of", record.cut_of);
-    visit("cut_short", record.cut_short);
-    visit.told("thin", record.thin_of > 0);
-    visit("at_least", record.thin_of);
-    visit.whole("found_at", record.found_at);
-    visit("exhaustive", record.exhaustive);
-    visit.rest(std::array{"coverage", "supports_only", "ulps", "errors"}, missed);
-    visit("imprecise", record.imprecise);
-    visit("uncompared", record.uncompared);
-    visit("magnitudes", record.values);
-    visit("crowding", record.crowding);
-    visit("wrapping", record.wrapping);
-    visit("contiguous_alone", record.contiguous_alone);
-    visit("message", record.message);
-    visit("skips", record.skips);
-    visit.inner(record.failure);
-    visit("left_out", record.left_out);
-    visit("not_compared", record.not_compared);
-    visit("known", record.known);
 }
 
 }  // namespace
@@ -311,11 +226,11 @@ RunRecord run_from(const ordered_json& line) {
     return run;
 }
 
-ordered_json json_of_verdict(const RowRecord& record, bool has_parts) {
+ordered_json json_of_verdict(RowRecord record, bool has_parts) {
     ordered_json object{{"kind", "verdict"}};
     FieldWriter visit(object);
-    const ordered_json missed = missed_by(record);
-    verdict_fields(record, missed, visit);
+    record.as_told = missed_by(record);
+    row_fields(visit, record);
     if (has_parts) object["parts"] = json_of_parts(record);
     return object;
 }
@@ -323,8 +238,7 @@ ordered_json json_of_verdict(const RowRecord& record, bool has_parts) {
 RowRecord record_from(const ordered_json& line) {
     RowRecord record;
     FieldReader visit(line);
-    verdict_fields(record, record.as_told, visit);
-    for (const auto& [reason, count] : record.skips) count_of(count);  // throws
+    row_fields(visit, record);
     if (record.as_told.contains("supports_only"))
         record.conditions = record.as_told["supports_only"];
     if (!line.contains("parts")) return record;

@@ -28,7 +28,7 @@ struct RunRecord {
 
 ordered_json json_of_run(const RunRecord& run);
 /// `has_parts`: with all that it takes to add the verdicts of other shards to this one.
-ordered_json json_of_verdict(const RowRecord& record, bool has_parts = false);
+ordered_json json_of_verdict(RowRecord record, bool has_parts = false);
 /// A failure as it was found, yet to be shrunk.
 ordered_json json_of_seen(const Case& found, const Outcome& outcome);
 /// How far a row is that goes on.

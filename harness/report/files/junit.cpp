@@ -30,7 +30,7 @@ std::string whole_message_of(const RowRecord& record) {
     if (const auto& failure = record.failure)
         for (const std::string& more :
              {failure->symptoms.outputs, failure->symptoms.pattern, failure->symptoms.only,
-              failure->rule, failure->seen, failure->values, failure->witnesses})
+              failure->generality.text, failure->values, failure->witnesses})
             if (!more.empty()) message += "; " + more;
     return message;
 }

@@ -79,23 +79,20 @@ void add_evidence(ordered_json& object, const Outcome& outcome) {
             object["maps"][i]["pattern"] = pattern;
 }
 
-/// The lines around `their.cu:12`; null where this machine hasn't the file.
-ordered_json lines_at(const std::string& place) {
-    const std::size_t colon = place.rfind(':');
-    const std::string path = place.substr(0, colon);
-    const std::int64_t line = parse_int(place.substr(colon + 1)).value_or(0);
-    std::ifstream file(path);
+/// The lines around one; null where this machine hasn't the file.
+ordered_json lines_at(const SourceLine& place) {
+    std::ifstream file(place.file);
     ordered_json lines = ordered_json::array();
-    const std::int64_t first = std::max<std::int64_t>(line - lines_around, 1);
+    const std::int64_t first = std::max<std::int64_t>(place.line - lines_around, 1);
     std::int64_t number = 0;
-    for (std::string text; number < line + lines_around && std::getline(file, text);)
+    for (std::string text; number < place.line + lines_around && std::getline(file, text);)
         if (++number >= first) lines.push_back(text);
-    if (number < line) return nullptr;
-    return {{"file", path}, {"line", line}, {"first", first}, {"lines", std::move(lines)}};
+    if (number < place.line) return nullptr;
+    return {{"file", place.file}, {"line", place.line}, {"first", first}, {"lines", lines}};
 }
 
 void add_source(ordered_json& object, const std::string& message) {
-    for (const std::string& place : source_lines_in(message))
+    for (const SourceLine& place : source_lines_in(message))
         if (ordered_json lines = lines_at(place); !lines.is_null())
             object["source"].push_back(std::move(lines));
 }
@@ -121,28 +118,8 @@ ordered_json drawn_of(const RowResult& result) {
 
 Failure failure_of(const RowResult& result, const std::string& program) {
     const Shrunk& shrunk = *result.failure;
-    Failure failure;
-    failure.printed_case = shrunk.smallest.print();
-    failure.problem = shrunk.smallest.problem.print();
-    failure.is_minimal = shrunk.minimal();
-    failure.values = shrunk.values;
-    failure.witnesses = shrunk.witnesses;
-    failure.symptoms = shrunk.symptoms;
-    failure.drawn = drawn_of(result);
-    failure.report = report_bug({&result}, program);
-    if (const Minimality& how = shrunk.minimality; how.kind != Minimality::Kind::none) {
-        failure.minimality = failure.is_minimal ? "certified" : "boxed";
-        failure.smaller_passed = how.passed;
-        failure.smaller = how.of;
-        failure.smaller_silent = how.silent;
-        failure.smaller_draws = how.draws;
-        failure.smaller_is_least = how.of_is_least;
-    }
-    if (const Generality& general = shrunk.generality; !general.text.empty()) {
-        (general.is_rule ? failure.rule : failure.seen) = general.text;
-        failure.problems_run = general.problems;
-    }
-    return failure;
+    return {shrunk, shrunk.smallest.print(), shrunk.smallest.problem.print(), drawn_of(result),
+            report_bug({&result}, program)};
 }
 
 }  // namespace

@@ -182,6 +182,9 @@ TEST_CASE("a failure's line has the rule, or what was seen, and what the witness
     CHECK(line.at("pattern") == "got = 2 x want in all of y");
     CHECK_FALSE(verdict_line(seen).contains("rule"));
     CHECK(verdict_line(seen).at("seen") == "fails wherever n >= 2");
+    for (const RowResult& result : {ruled, seen})
+        CHECK(FailureFacts(*record_from(verdict_line(result)).failure) ==
+              FailureFacts(*result.failure));
     CHECK(contains(
         junit_xml(records_of({seen}, "gradverify"), 0.0),
         "<failure message=\"differs; got = 2 x want in all of y; fails wherever n &gt;= 2; the "

@@ -40,7 +40,7 @@ bool Baseline::knows(const RowRecord& record) const {
     if (found == known_.end() || found->second.verdict != name_of(record.verdict)) return false;
     const std::string& problem = found->second.problem;
     const auto& failure = record.failure;
-    return problem.empty() || !failure || !failure->is_minimal || failure->problem == problem;
+    return problem.empty() || !failure || !failure->minimal() || failure->problem == problem;
 }
 
 std::vector<std::string> Baseline::gone(const std::vector<RowRecord>& records) const {

@@ -169,54 +169,46 @@ void note_missing(const Shards& run, std::vector<Note>& notes) {
 }
 
 /// What was met is held against what is within reach by the places of factors and levels.
-void require_one_kernel(const RowEvidence& of) {
+void require_one_kernel(const RowRecord& of) {
     if (!of.within_reach) return;
     for (const auto& [rank, met] : of.coverage.ranks())
         if (const auto reach = of.within_reach->find(rank); reach != of.within_reach->end())
             LevelPairs(met.pairs()).add(reach->second);  // throws
 }
 
-void add(RowCounts& sum, const RowCounts& other) {
-    // A part that was not cut ran all that it was to run.
-    const auto asked = [](const RowCounts& part) { return std::max(part.cut_of, part.cases); };
-    if (sum.cut_of + other.cut_of > 0) sum.cut_of = asked(sum) + asked(other);
-    sum.cut_short |= other.cut_short;
-    sum.cases += other.cases;
-    sum.thin_of = std::max(sum.thin_of, other.thin_of);
-    if (sum.cases >= sum.thin_of) sum.thin_of = 0;
-    sum.passed += other.passed;
-    sum.refused += other.refused;
-    sum.seconds += other.seconds;
-    for (const auto& [reason, count] : other.skips) sum.skips[reason] += count;
+void add(bool& sum, bool other) { sum |= other; }
+void add(std::string& sum, const std::string& other) {
+    if (sum.empty()) sum = other;
+}
+void add(std::vector<std::string>& sum, const std::vector<std::string>& other) {
+    for (const std::string& one : other)
+        if (std::ranges::find(sum, one) == sum.end()) sum.push_back(one);
+}
+void add(RowCounts::Skips& sum, const RowCounts::Skips& other) {
+    for (const auto& [reason, count] : other) sum[reason] += count;
+}
+template <class T>
+void add(T& sum, const T& other) {
+    if constexpr (requires { add_to(sum, other); })
+        add_to(sum, other);
+    else if constexpr (requires { sum.add(other); })
+        sum.add(other);
+    else
+        sum += other;
 }
 
-void add(RowEvidence& sum, const RowEvidence& other) {
-    sum.error_over_bound.add(other.error_over_bound);
-    sum.multiply_adds.add(other.multiply_adds);
-    sum.sensitivity.add(other.sensitivity);
-    sum.coverage.add(other.coverage);
-    if (!sum.within_reach) sum.within_reach = other.within_reach;
-    require_one_kernel(sum);
-    for (const std::string& problem : other.left_out)
-        if (std::ranges::find(sum.left_out, problem) == sum.left_out.end())
-            sum.left_out.push_back(problem);
-    // A problem that one of them has compared, too, stands in one list alone.
-    std::erase_if(sum.not_compared, [&](const std::string& problem) {
-        return std::ranges::find(other.not_compared, problem) == other.not_compared.end();
-    });
-    add_to(sum.imprecise, other.imprecise);
-    sum.uncompared.add(other.uncompared);
-    sum.values.add(other.values);
-    sum.crowding.add(other.crowding);
-    add_to(sum.wrapping, other.wrapping);
-    add_to(sum.exhaustive, other.exhaustive);
-    if (sum.contiguous_alone.empty()) sum.contiguous_alone = other.contiguous_alone;
-}
-
-bool is_bad(const RowRecord& record) {
-    return record.verdict == Verdict::failed || record.verdict == Verdict::errored ||
-           record.verdict == Verdict::vacuous;
-}
+/// Adds a row's fields to those of another.
+struct Adder {
+    void needed(const char*, auto& sum, const auto& other) { add(sum, other); }
+    void always(const char*, auto& sum, const auto& other) { add(sum, other); }
+    void operator()(const char*, auto& sum, const auto& other) { add(sum, other); }
+    void kept(const auto&...) {}
+    void whole(const auto&...) {}
+    void one_of(const auto&...) {}
+    void inner(const auto&...) {}
+    void told(const auto&...) {}
+    void rest(const auto&...) {}
+};
 
 using Before = bool (*)(const RowRecord&, const RowRecord&);
 
@@ -224,8 +216,23 @@ using Before = bool (*)(const RowRecord&, const RowRecord&);
 void add(RowRecord& sum, const RowRecord& other, Before before) {
     const bool takes_other = has_stopped(other) && (!has_stopped(sum) || before(other, sum));
     const bool is_known = sum.known || other.known;
-    add(static_cast<RowCounts&>(sum), other);
-    add(static_cast<RowEvidence&>(sum), other);
+    // A part that was not cut ran all that it was to run.
+    const auto asked = [](const RowRecord& part) { return std::max(part.cut_of, part.cases); };
+    if (sum.cut_of + other.cut_of > 0) sum.cut_of = asked(sum) + asked(other);
+    Adder visit;
+    row_fields(visit, sum, other);
+    sum.thin_of = std::max(sum.thin_of, other.thin_of);
+    if (sum.cases >= sum.thin_of) sum.thin_of = 0;
+    // A problem that one of them has compared, too, stands in one list alone.
+    std::erase_if(sum.not_compared, [&](const std::string& problem) {
+        return std::ranges::find(other.not_compared, problem) == other.not_compared.end();
+    });
+    sum.error_over_bound.add(other.error_over_bound);
+    sum.multiply_adds.add(other.multiply_adds);
+    sum.sensitivity.add(other.sensitivity);
+    sum.coverage.add(other.coverage);
+    if (!sum.within_reach) sum.within_reach = other.within_reach;
+    require_one_kernel(sum);
     if (sum.conditions.empty()) sum.conditions = other.conditions;
     if (!has_stopped(sum) && !takes_other) sum.known = is_known;
     if (!takes_other) return;
@@ -246,7 +253,7 @@ void decide(RowRecord& record) {
     auto [verdict, reason] = verdict_of(record);
     record.verdict = verdict;
     record.message = std::move(reason);
-    record.known &= is_bad(record);
+    record.known &= record.is_bad();
 }
 
 std::map<RowName, RowRecord> rows_of(const Shards& run) {
@@ -289,14 +296,14 @@ void compare_row(const RowRecord& before, const RowRecord& after, std::vector<No
     const auto say = [&](Note::Tone tone, const std::string& text) {
         notes.push_back({text, tone});
     };
-    if (is_bad(after) && !is_bad(before))
+    if (after.is_bad() && !before.is_bad())
         say(Note::Tone::bad, fmt::format("new: {} {} ({})", after.name(), name_of(after.verdict),
                                          problem_of(after)));
-    else if (is_bad(before) && is_bad(after) && problem_of(before) != problem_of(after))
+    else if (before.is_bad() && after.is_bad() && problem_of(before) != problem_of(after))
         say(Note::Tone::plain,
             fmt::format("still {}, and otherwise: {} ({}, before {})", name_of(after.verdict),
                         after.name(), problem_of(after), problem_of(before)));
-    else if (is_bad(before) && after.verdict == Verdict::passed)
+    else if (before.is_bad() && after.verdict == Verdict::passed)
         say(Note::Tone::good,
             fmt::format(
                 "fixed: {}, which {}", after.name(),
@@ -384,7 +391,7 @@ std::vector<Note> compare(const MergedResults& before, const MergedResults& afte
     for (const auto& [name, record] : now) {
         if (const auto found = known.find(name); found != known.end())
             compare_row(*found->second, *record, notes);
-        else if (is_bad(*record))
+        else if (record->is_bad())
             notes.push_back({fmt::format("new: {} {} ({}), and was not run before", record->name(),
                                          name_of(record->verdict), problem_of(*record)),
                              Note::Tone::bad});
