@@ -83,15 +83,10 @@ decltype(auto) gradverify_visit(ScalarType type, F of) {
     __builtin_unreachable();
 }
 inline const char* toString(ScalarType type) {
-    switch (type) {
-#define GRADVERIFY_TORCH_CASE(T, NAME, NUMBER) \
-    case ScalarType::NAME:                     \
-        return #NAME;
-        GRADVERIFY_TORCH_TYPES(GRADVERIFY_TORCH_CASE)
-#undef GRADVERIFY_TORCH_CASE
-        case ScalarType::Undefined:
-            break;
-    }
+#define GRADVERIFY_TORCH_NAME(T, NAME, NUMBER) \
+    if (type == ScalarType::NAME) return #NAME;
+    GRADVERIFY_TORCH_TYPES(GRADVERIFY_TORCH_NAME)
+#undef GRADVERIFY_TORCH_NAME
     return "Undefined";
 }
 inline std::ostream& operator<<(std::ostream& out, ScalarType type) {
@@ -111,8 +106,12 @@ inline bool isIntegralType(ScalarType type, bool with_bool = false) {
     return type == kBool ? with_bool : !isFloatingType(type) && !isComplexType(type);
 }
 
-enum class DeviceType : std::int8_t { CPU = 0, CUDA = 1 };
+enum class DeviceType : std::int8_t { CPU = 0, CUDA = 1, COMPILE_TIME_MAX_DEVICE_TYPES = 21 };
 constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA;
+constexpr int COMPILE_TIME_MAX_DEVICE_TYPES = int(DeviceType::COMPILE_TIME_MAX_DEVICE_TYPES);
+inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
+    return type == kCPU ? lower_case ? "cpu" : "CPU" : lower_case ? "cuda" : "CUDA";
+}
 using DeviceIndex = std::int8_t;
 struct Device {
     using Type = DeviceType;
