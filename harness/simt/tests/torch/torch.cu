@@ -245,6 +245,7 @@ CONSTRUCT(torch_products) {
     const at::Tensor twice = x.to(at::kDouble), whole = x.to(at::kInt);
     fail_so(report, R"(mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)
 self must be a matrix
+mat1 must be a matrix, got 1-D tensor
 mat2 must be a matrix, got 1-D tensor
 mat1 and mat2 must have the same dtype, but got Double and Float
 self and mat2 must have the same dtype, but got Float and Double
@@ -255,10 +256,11 @@ both arguments to matmul need to be at least 1D, but they are 2D and 0D
 size mismatch, got input (2), mat (2x3), vec (2)
 "addmm_cuda" not implemented for 'Int'
 )",
-            {[&] { x.mm(x); }, [&] { row.mm(x); }, [&] { at::addmm(row, x, row); },
-             [&] { row.addmm(twice, y); }, [&] { row.addmm(twice, twice.t()); },
-             [&] { row.clone().addmm_(x, y); }, [&] { x.bmm(both); }, [&] { pair.bmm(pair); },
-             [&] { x.matmul(x.sum()); }, [&] { x.matmul(row); }, [&] { whole.mm(whole.t()); }});
+            {[&] { x.mm(x); }, [&] { row.mm(x); }, [&] { row.addmm(row, x); },
+             [&] { at::addmm(row, x, row); }, [&] { row.addmm(twice, y); },
+             [&] { row.addmm(twice, twice.t()); }, [&] { row.clone().addmm_(x, y); },
+             [&] { x.bmm(both); }, [&] { pair.bmm(pair); }, [&] { x.matmul(x.sum()); },
+             [&] { x.matmul(row); }, [&] { whole.mm(whole.t()); }});
 }
 
 CONSTRUCT(torch_complex_numbers) {

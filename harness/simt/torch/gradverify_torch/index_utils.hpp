@@ -9,7 +9,6 @@
 #define MAX_TENSORINFO_DIMS 25
 
 namespace at {
-
 namespace native {
 /// Whether each offset, and their number, is below `most`.
 inline bool canUse32BitIndexMath(const TensorBase& tensor, std::int64_t most = INT32_MAX) {
@@ -55,5 +54,4 @@ struct IndexToOffset {
     }
 };
 }  // namespace cuda::detail
-
 }  // namespace at
