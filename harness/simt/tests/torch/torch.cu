@@ -214,6 +214,7 @@ to have one of the following scalar types: Long, Int; but got CUDAFloatType inst
     report.holds("devices' names", c10::DeviceTypeName(at::kCUDA) == "CUDA" &&
                                        c10::DeviceTypeName(x.device().type(), true) == "cuda");
     static_assert(c10::COMPILE_TIME_MAX_DEVICE_TYPES > 1);
+    static_assert(std::is_same_v<at::IntList, at::IntArrayRef>);
 }
 
 CONSTRUCT(torch_products) {

@@ -33,10 +33,7 @@
 
 namespace c10 {
 
-using std::make_optional;
-using std::nullopt;
-using std::nullopt_t;
-using std::optional;
+using std::make_optional, std::nullopt, std::nullopt_t, std::optional;
 using string_view = std::string_view;
 
 #define GRADVERIFY_TORCH_ENUMERATOR(T, NAME, NUMBER) NAME = NUMBER,
@@ -211,6 +208,7 @@ class ArrayRef {
     std::size_t size_ = 0;
 };
 using IntArrayRef = ArrayRef<std::int64_t>;
+using IntList = IntArrayRef;
 using OptionalIntArrayRef = std::optional<IntArrayRef>;
 
 }  // namespace c10
