@@ -260,6 +260,13 @@ holds 'what the compiler said of both variants is said once' \
 holds 'nor is the way to the headers that each begins with' \
     test "$(grep -c 'gradverify_prefix' err)" -le 1
 holds 'the tool that ran it says nothing' test "$(grep -cE 'ninja|FAILED|make' err)" -eq 0
+{ echo '#include <ATen/of_theirs.h>'; cat extension_glue.cu; } >lacks.cu
+lacks=(lacks.cu --device cpu --cases 5)
+expect 2 err 'lacks.cu:1:.*ATen/of_theirs.h: No such file' check "${lacks[@]}"
+holds 'a header of PyTorch is missed in words of check' grep -q -e '--include DIR' err
+holds 'and in none of CMake' test "$(grep -cE 'CPU_HEADERS|CUDA_ONLY' err)" -eq 0
+mkdir -p ../shims/ATen && : >../shims/ATen/of_theirs.h
+expect 0 out 'passed, 0 failed' check "${lacks[@]}" --include ../shims
 
 # The launchers of a folder, and a word that is yet to be filled in, which is told before the build.
 expect 0 out '^  relu.grad_input \(dy, x -> dx\): gradverify new relu.cu --launcher theirs::relu_backward --operator relu$' \

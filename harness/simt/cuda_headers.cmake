@@ -94,30 +94,37 @@ gradverify_simt_forwards_in(gradverify_libraries/thrust.hpp thrust/iterator h
 gradverify_simt_forwards(gradverify_libraries/thrust.hpp thrust/system/cuda/execution_policy.h)
 
 # PyTorch's names, of which this is a shim (gradverify_torch/), since a libtorch without a GPU says
-# of each tensor that it is not on one.
+# of each tensor that it is not on one. What few headers of PyTorch have, no other has here.
 gradverify_simt_forwards(gradverify_torch/numbers.hpp
     c10/util/BFloat16.h c10/util/Half.h c10/util/complex.h)
+gradverify_simt_forwards(gradverify_torch/numeric_limits.hpp ATen/cuda/NumericLimits.cuh)
+gradverify_simt_forwards(gradverify_torch/kernel_loop.hpp ATen/cuda/detail/KernelUtils.h)
+gradverify_simt_forwards(gradverify_torch/device_utils.hpp
+    ATen/cuda/DeviceUtils.cuh ATen/native/cuda/block_reduce.cuh)
+gradverify_simt_forwards(gradverify_torch/atomic_add.hpp ATen/cuda/Atomic.cuh THC/THCAtomics.cuh)
+gradverify_simt_forwards(gradverify_torch/index_utils.hpp
+    ATen/CollapseDims.h ATen/cuda/CUDAApplyUtils.cuh ATen/cuda/detail/IndexUtils.cuh
+    ATen/cuda/detail/TensorInfo.cuh ATen/native/CanUse32BitIndexMath.h)
 gradverify_simt_forwards_in(gradverify_torch/cuda.hpp ATen/cuda cuh
-    ApplyGridUtils Atomic CUDAApplyUtils CUDAGraphsUtils DeviceUtils PhiloxUtils)
+    ApplyGridUtils CUDAGraphsUtils PhiloxUtils)
 gradverify_simt_forwards_in(gradverify_torch/cuda.hpp ATen/cuda h
     CUDAContext CUDAContextLight CUDAGeneratorImpl CUDAUtils Exceptions PhiloxCudaState)
 gradverify_simt_forwards_in(gradverify_torch/cuda.hpp c10/core h
-    Device DeviceGuard DeviceType ScalarType)
+    Device DeviceGuard DeviceType Layout MemoryFormat ScalarType)
 gradverify_simt_forwards_in(gradverify_torch/cuda.hpp c10/cuda h
     CUDAException CUDAFunctions CUDAGuard CUDAMacros CUDAStream)
-gradverify_simt_forwards_in(gradverify_torch/cuda.hpp c10/util h
-    ArrayRef Exception Optional irange)
+gradverify_simt_forwards_in(gradverify_torch/cuda.hpp c10/util h ArrayRef Exception Optional irange)
 gradverify_simt_forwards(gradverify_torch/cuda.hpp
-    ATen/cuda/detail/KernelUtils.h ATen/cuda/detail/UnpackRaw.cuh THC/THCAtomics.cuh
-    c10/macros/Macros.h)
+    ATen/cuda/detail/UnpackRaw.cuh c10/macros/Macros.h)
 gradverify_simt_forwards_in(gradverify_torch/torch.hpp ATen h
-    ATen AccumulateType CUDAGeneratorImpl Context DeviceGuard Dispatch Functions OpMathType Tensor
-    TensorUtils Utils ceil_div)
+    ATen AccumulateType ArrayRef CUDAGeneratorImpl Context Device DeviceGuard Dispatch Functions
+    Generator OpMathType Scalar ScalarType Tensor TensorUtils Utils ceil_div)
 gradverify_simt_forwards_in(gradverify_torch/torch.hpp torch h
     all cuda extension library python script torch types version)
 gradverify_simt_forwards(gradverify_torch/torch.hpp
-    ATen/core/Tensor.h ATen/core/TensorAccessor.h c10/core/Scalar.h c10/core/TensorOptions.h
-    pybind11/pybind11.h pybind11/stl.h torch/nn/functional.h)
+    ATen/core/Tensor.h ATen/core/TensorAccessor.h ATen/core/TensorBase.h c10/core/Scalar.h
+    c10/core/TensorOptions.h pybind11/functional.h pybind11/pybind11.h pybind11/stl.h
+    torch/csrc/utils/pybind.h torch/nn/functional.h torch/serialize/tensor.h)
 
 # An older version's, in a build tree that it made, would be found first.
 foreach(name IN LISTS gradverify_simt_stale)

@@ -39,3 +39,13 @@ inline unsigned mask_of_part(int lanes) {
 }  // namespace gradverify_detail
 
 }  // namespace cub
+
+// A file that wraps CUB's namespace, as by these macros of CUB's, finds ours there as well.
+#if defined CUB_NS_PREFIX && defined CUB_NS_POSTFIX
+CUB_NS_PREFIX namespace cub = ::cub;
+CUB_NS_POSTFIX
+#elif defined CUB_WRAPPED_NAMESPACE
+namespace CUB_WRAPPED_NAMESPACE {
+namespace cub = ::cub;
+}
+#endif

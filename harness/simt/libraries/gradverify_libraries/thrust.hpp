@@ -130,22 +130,16 @@ struct host_vector : std::vector<T> {
 using std::divides, std::equal_to, std::greater, std::greater_equal, std::less, std::less_equal,
     std::logical_and, std::logical_not, std::logical_or, std::minus, std::modulus, std::multiplies,
     std::negate, std::not_equal_to, std::plus;
-template <class T = void>
-struct maximum {
-    T operator()(const T& a, const T& b) const { return a < b ? b : a; }
-};
-template <class T = void>
-struct minimum {
-    T operator()(const T& a, const T& b) const { return b < a ? b : a; }
-};
-template <class T = void>
-struct identity {
-    const T& operator()(const T& x) const { return x; }
-};
-template <class T>
-struct square {
-    T operator()(const T& x) const { return x * x; }
-};
+#define GRADVERIFY_SIMT_FUNCTOR(NAME, RESULT, PARAMETERS, VALUE) \
+    template <class T = void>                                    \
+    struct NAME {                                                \
+        RESULT operator() PARAMETERS const { return VALUE; }     \
+    };
+GRADVERIFY_SIMT_FUNCTOR(maximum, T, (const T& a, const T& b), a < b ? b : a)
+GRADVERIFY_SIMT_FUNCTOR(minimum, T, (const T& a, const T& b), b < a ? b : a)
+GRADVERIFY_SIMT_FUNCTOR(identity, const T&, (const T& x), x)
+GRADVERIFY_SIMT_FUNCTOR(square, T, (const T& x), (x * x))
+#undef GRADVERIFY_SIMT_FUNCTOR
 using std::minstd_rand, std::minstd_rand0;
 using default_random_engine = minstd_rand;
 #define GRADVERIFY_SIMT_DISTRIBUTION(NAME)                                        \

@@ -36,6 +36,18 @@ static std::string error_of(F call) {
     return "none";
 }
 
+/// Whether each call fails with its line of the text, and the end.
+static void fail_so(construct::Report& report, const std::string& text,
+                    const std::vector<std::function<void()>>& calls, const char* end = "") {
+    std::istringstream lines(text);
+    std::string want;
+    for (const auto& call : calls) {
+        const std::string error = std::getline(lines, want) ? error_of(call) : "no line is left";
+        report.holds("want: " + want + "; got: " + error, error.ends_with(want + end));
+    }
+    report.holds("a line for each", !std::getline(lines, want));
+}
+
 CONSTRUCT(torch_floats_of_8_bits) {
     const at::Tensor x = counted({20}).sub(10).mul(60), same = x;
     const auto as_bits = [](const at::Tensor& narrow) {
@@ -102,6 +114,9 @@ CONSTRUCT(torch_views) {
     report.holds("a view of split axes", turned.view({3, 2, 2, 2}).stride(2) == 2);
     report.equal("expand", values(x[0][0].slice(0, 0, 2).unsqueeze(1).expand({2, 3})),
                  {0, 0, 0, 1, 1, 1});
+    at::Tensor row = x[1][2].clone(), same = row;
+    row.unsqueeze_(0).transpose_(0, 1);
+    report.holds("in place", same.sizes() == at::IntArrayRef({4, 1}) && same.stride(0) == 1);
     x.select(0, 0).zero_();
     report.equal("views share memory", values(x.slice(0, 0, 2).select(2, 3)),
                  {0, 0, 0, 15, 19, 23});
@@ -165,6 +180,90 @@ CONSTRUCT(torch_everyday_names) {
     const std::lock_guard<std::mutex> lock(generator.mutex());
 }
 
+CONSTRUCT(torch_argument_checks) {
+    const at::Tensor x = counted({2, 3}), y = counted({3, 2}), none, host = at::empty({2, 3});
+    const at::Tensor turned = y.t(), narrow = counted({2, 3}, at::kHalf);
+    const at::TensorArg a{x, "x", 1}, b{y, "y", 2}, absent{none, "bias", 0}, far{host, "host", 3},
+        columns{turned, "turned", 4}, half{narrow, "half", 5};
+    const at::CheckedFrom c = "theirs";
+    at::checkAllSameGPU(c, {a, absent, b});
+    at::checkAllSameGPU(c, {far});
+    at::checkAllSameType(c, {absent, a, b});
+    at::checkAllSameSize(c, {a, columns, half, absent});
+    at::checkAllContiguous(c, {a, absent, b});
+    at::checkScalarTypes(c, half, {at::kFloat, at::kHalf});
+    at::globalContext().alertNotDeterministic("theirs");
+    fail_so(report, R"(Tensor for argument #3 'host' is on CPU, but expected it to be on GPU
+Expected tensor for argument #1 'x' to have the same type as tensor for argument #5 'half'; but type CUDAFloatType does not equal CUDAHalfType
+Expected tensor for argument #1 'x' to have same size as tensor for argument #2 'y'; but [2, 3] does not equal [3, 2]
+Expected contiguous tensor, but got non-contiguous tensor for argument #4 'turned'
+Expected tensor for 'bias' to be non-null, but it was undefined 
+Expected 3-dimensional tensor, but got 2-dimensional tensor for argument #1 'x'
+Expected tensor to have size 4 at dimension 1, but got size 3 for argument #1 'x'
+Expected tensor of size [2, 4], but got tensor of size [2, 3] for argument #1 'x'
+to have scalar type Long; but got CUDAFloatType instead
+to have one of the following scalar types: Long, Int; but got CUDAFloatType instead
+)",
+            {[&] { at::checkAllSameGPU(c, {a, far}); }, [&] { at::checkAllSameType(c, {a, half}); },
+             [&] { at::checkSameSize(c, a, b); }, [&] { at::checkAllContiguous(c, {a, columns}); },
+             [&] { at::checkAllDefined(c, {a, absent}); }, [&] { at::checkDim(c, a, 3); },
+             [&] { at::checkSize(c, a, 1, 4); }, [&] { at::checkSize(c, a, {2, 4}); },
+             [&] { at::checkScalarType(c, a, at::kLong); },
+             [&] { at::checkScalarTypes(c, a, {at::kLong, at::kInt}); }},
+            " (while checking arguments for theirs)");
+    report.holds("devices' names", c10::DeviceTypeName(at::kCUDA) == "CUDA" &&
+                                       c10::DeviceTypeName(x.device().type(), true) == "cuda");
+    static_assert(c10::COMPILE_TIME_MAX_DEVICE_TYPES > 1);
+    static_assert(std::is_same_v<at::IntList, at::IntArrayRef>);
+}
+
+CONSTRUCT(torch_products) {
+    const at::Tensor x = counted({2, 3}), y = counted({3, 2}), row = counted({2});
+    const std::vector<float> product{10, 13, 28, 40};  // of 0 1 2, 3 4 5 and 0 1, 2 3, 4 5
+    report.equal("mm", values(at::mm(x, y)), product);
+    report.equal("of views", values(y.t().matmul(x.t())), {10, 28, 13, 40});
+    report.equal("addmm", values(at::addmm(row, x, y, 2, 0.5)), {5, 8.5f, 14, 22});
+    at::Tensor sum = torch::full({2, 2}, 1, x.options());
+    report.holds("in place", sum.addmm_(x, y).is_same(sum));
+    report.equal("added", values(sum), {11, 14, 29, 41});
+    sum.fill_(NAN);
+    report.equal("beta 0 drops what was there", values(sum.addmm_(x, y, 0.0f, 1.0f)), product);
+    report.equal("out", values(torch::mm_out(sum, y.t(), x.t())), {10, 28, 13, 40});
+    const at::Tensor pair = torch::stack({x, x * 2}), both = torch::stack({y, y + 1});
+    report.equal("bmm", values(at::bmm(pair, both)), {10, 13, 28, 40, 26, 32, 80, 104});
+    report.equal("baddbmm", values(at::baddbmm(row, pair, both)),
+                 {10, 14, 28, 41, 26, 33, 80, 105});
+    report.equal("a matrix for each of a batch", values(at::matmul(pair, y)),
+                 {10, 13, 28, 40, 20, 26, 56, 80});
+    report.holds("batches of batches", at::matmul(pair.unsqueeze(1), both.unsqueeze(0)).sizes() ==
+                                           at::IntArrayRef({2, 2, 2, 2}));
+    report.equal("batches by a vector", values(both.matmul(row)), {1, 3, 5, 2, 4, 6});
+    report.equal("a vector by", values(row.matmul(x)), {3, 4, 5});
+    report.holds("of vectors", row.matmul(row).dim() == 0 && row.matmul(row).item<float>() == 1);
+    x[1] = x[0] + 10;
+    x[0] = 9;
+    report.equal("what a call returned is filled", values(x), {9, 9, 9, 10, 11, 12});
+    const at::Tensor twice = x.to(at::kDouble), whole = x.to(at::kInt);
+    fail_so(report, R"(mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)
+self must be a matrix
+mat1 must be a matrix, got 1-D tensor
+mat2 must be a matrix, got 1-D tensor
+mat1 and mat2 must have the same dtype, but got Double and Float
+self and mat2 must have the same dtype, but got Float and Double
+Bad in-place call: input tensor size [2] and output tensor size [2, 2] should match
+batch1 must be a 3D tensor
+Expected size for first two dimensions of batch2 tensor to be: [2, 3] but got: [2, 2].
+both arguments to matmul need to be at least 1D, but they are 2D and 0D
+size mismatch, got input (2), mat (2x3), vec (2)
+"addmm_cuda" not implemented for 'Int'
+)",
+            {[&] { x.mm(x); }, [&] { row.mm(x); }, [&] { row.addmm(row, x); },
+             [&] { at::addmm(row, x, row); }, [&] { row.addmm(twice, y); },
+             [&] { row.addmm(twice, twice.t()); }, [&] { row.clone().addmm_(x, y); },
+             [&] { x.bmm(both); }, [&] { pair.bmm(pair); }, [&] { x.matmul(x.sum()); },
+             [&] { x.matmul(row); }, [&] { whole.mm(whole.t()); }});
+}
+
 CONSTRUCT(torch_complex_numbers) {
     using complex = c10::complex<float>;
     const at::Tensor x = at::view_as_complex(counted({2, 2}));
@@ -202,14 +301,12 @@ CONSTRUCT(torch_dispatches) {
         report.equal(std::string("scaled ") + toString(type), values(y.to(at::kFloat)),
                      [](int i) { return float(i % 3 * 5 + i / 3) * 2; });
     }
-    const auto unknown = error_of([] { scaled(counted({1, 1}, at::kInt)); });
-    report.holds("a type that is not there: " + unknown,
-                 unknown.find("\"scaled\" not implemented for 'Int'") != std::string::npos);
-    const auto host = error_of([] { scaled(at::empty({1, 1})); });
-    report.holds("a check: " + host, host.find("x must be on a device") != std::string::npos);
-    const auto wrong = error_of([] { counted({1}).data_ptr<double>(); });
-    report.holds("a pointer of another type: " + wrong,
-                 wrong.find("expected scalar type Double but found Float") != std::string::npos);
+    fail_so(report, R"("scaled" not implemented for 'Int'
+x must be on a device
+expected scalar type Double but found Float
+)",
+            {[] { scaled(counted({1, 1}, at::kInt)); }, [] { scaled(at::empty({1, 1})); },
+             [] { counted({1}).data_ptr<double>(); }});
     report.holds("an index: ", error_of([] { counted({2}).size(1); }) != "none");
 }
 

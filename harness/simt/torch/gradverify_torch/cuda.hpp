@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's view of the device: its streams, of which the current one is the call's, guards, device
-// properties, cuBLAS' handle, generators of Philox, and helpers of kernels.
+// properties, cuBLAS' handle and generators of Philox.
 #pragma once
 #pragma GCC system_header
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <tuple>
@@ -65,12 +66,9 @@ struct CUDAGuard {
     void set_device(Device) {}
     void set_index(DeviceIndex) {}
 };
-struct OptionalCUDAGuard {
-    OptionalCUDAGuard() = default;
-    explicit OptionalCUDAGuard(std::optional<Device>) {}
-    explicit OptionalCUDAGuard(DeviceIndex) {}
-    void set_device(Device) {}
-    void set_index(DeviceIndex) {}
+struct OptionalCUDAGuard : CUDAGuard {
+    using CUDAGuard::CUDAGuard;
+    explicit OptionalCUDAGuard(std::optional<Device> = {}) : CUDAGuard(0) {}
 };
 /// Made when it is first recorded, as PyTorch's.
 class CUDAEvent {
@@ -217,10 +215,6 @@ inline const Generator& getDefaultCUDAGenerator(DeviceIndex = -1) {
     static const Generator generator{&impl};
     return generator;
 }
-constexpr int CUDA_NUM_THREADS = 1024;
-inline int GET_BLOCKS(std::int64_t count, std::int64_t threads = CUDA_NUM_THREADS) {
-    return static_cast<int>((count + threads - 1) / threads);
-}
 }  // namespace detail
 
 template <class A, class B>
@@ -240,56 +234,3 @@ inline bool is_available() { return true; }
 inline std::size_t device_count() { return 1; }
 inline void synchronize(std::int64_t = -1) { c10::cuda::device_synchronize(); }
 }  // namespace torch::cuda
-
-#define CUDA_KERNEL_LOOP_TYPE(i, n, index_t)                                          \
-    const std::int64_t gradverify_step = std::int64_t{blockDim.x} * gridDim.x;        \
-    std::int64_t gradverify_at = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; \
-    for (index_t i = index_t(gradverify_at); gradverify_at < (n);                     \
-         gradverify_at += gradverify_step, i = index_t(gradverify_at))
-#define CUDA_KERNEL_LOOP(i, n) CUDA_KERNEL_LOOP_TYPE(i, n, int)
-
-#define GRADVERIFY_TORCH_SHUFFLE(NAME, CALL, T2)                                               \
-    template <class T>                                                                         \
-    T NAME(T value, T2 by, int width = warpSize, unsigned mask = ~0u, GRADVERIFY_SIMT_PLACE) { \
-        return CALL(mask, value, by, width, file, line);                                       \
-    }
-GRADVERIFY_TORCH_SHUFFLE(WARP_SHFL, __shfl_sync, int)
-GRADVERIFY_TORCH_SHUFFLE(WARP_SHFL_XOR, __shfl_xor_sync, int)
-GRADVERIFY_TORCH_SHUFFLE(WARP_SHFL_UP, __shfl_up_sync, unsigned)
-GRADVERIFY_TORCH_SHUFFLE(WARP_SHFL_DOWN, __shfl_down_sync, unsigned)
-#undef GRADVERIFY_TORCH_SHUFFLE
-inline unsigned WARP_BALLOT(int predicate, unsigned mask = ~0u, GRADVERIFY_SIMT_PLACE) {
-    return __ballot_sync(mask, predicate, file, line);
-}
-inline unsigned ACTIVE_MASK(GRADVERIFY_SIMT_PLACE) { return __activemask(file, line); }
-inline void WARP_SYNC(unsigned mask = ~0u, GRADVERIFY_SIMT_PLACE) { __syncwarp(mask, file, line); }
-template <class T>
-GRADVERIFY_SIMT_ACCESS T doLdg(const T* address) {
-    return *address;
-}
-
-// Templates, beside which a file may have its own.
-#define GRADVERIFY_TORCH_ATOMIC_OF_CUDA(T, OF_CUDA)                                       \
-    template <class = void>                                                               \
-    GRADVERIFY_SIMT_ACCESS T atomicAdd(T* address, T value) {                             \
-        return static_cast<T>(                                                            \
-            atomicAdd(reinterpret_cast<OF_CUDA*>(address), static_cast<OF_CUDA>(value))); \
-    }
-GRADVERIFY_TORCH_ATOMIC_OF_CUDA(c10::Half, __half)
-GRADVERIFY_TORCH_ATOMIC_OF_CUDA(c10::BFloat16, __nv_bfloat16)
-GRADVERIFY_TORCH_ATOMIC_OF_CUDA(std::int64_t, unsigned long long)
-#undef GRADVERIFY_TORCH_ATOMIC_OF_CUDA
-template <class T>
-GRADVERIFY_SIMT_ACCESS c10::complex<T> atomicAdd(c10::complex<T>* address, c10::complex<T> value) {
-    return {atomicAdd(&address->real_, value.real_), atomicAdd(&address->imag_, value.imag_)};
-}
-template <class T>
-GRADVERIFY_SIMT_ACCESS T gpuAtomicAdd(T* address,
-                                      gradverify::simt::unit::type_identity_t<T> value) {
-    return atomicAdd(address, value);
-}
-template <class T>
-GRADVERIFY_SIMT_ACCESS void gpuAtomicAddNoReturn(T* address,
-                                                 gradverify::simt::unit::type_identity_t<T> value) {
-    atomicAdd(address, value);
-}

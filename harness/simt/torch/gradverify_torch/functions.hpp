@@ -4,6 +4,7 @@
 #pragma GCC system_header
 
 #include "gradverify_torch/tensor_math.hpp"
+#include "gradverify_torch/tensor_utils.hpp"
 
 namespace at {
 
@@ -55,6 +56,8 @@ struct Context {
     bool deterministicAlgorithms() const { return false; }
     bool allowTF32CuBLAS() const { return false; }
     bool allowFP16ReductionCuBLAS() const { return true; }
+    /// An error where deterministic algorithms are asked for, which they are not.
+    static void alertNotDeterministic(std::string_view) {}
 };
 inline const Context& globalContext() {
     static const Context context;
@@ -107,10 +110,10 @@ inline Tensor sub(const Tensor& a, const Tensor& b) { return a.sub(b); }
 inline Tensor mul(const Tensor& a, const Tensor& b) { return a.mul(b); }
 inline Tensor div(const Tensor& a, const Tensor& b) { return a.div(b); }
 
-GRADVERIFY_TORCH_REFUSED("at::", Tensor, abs, addmm, arange, baddbmm, bmm, clamp, cumsum, exp, eye,
-                         index_select, linspace, log, matmul, max, maximum, mean, min, minimum, mm,
-                         norm, rand, rand_like, randint, randn, randn_like, randperm, relu, sigmoid,
-                         softmax, sort, sqrt, tanh, tensor, topk, where)
+GRADVERIFY_TORCH_REFUSED("at::", Tensor, abs, arange, clamp, cumsum, cumsum_out, exp, eye,
+                         index_select, linspace, log, max, maximum, mean, min, minimum, norm, rand,
+                         rand_like, randint, randn, randn_like, randperm, relu, sigmoid, softmax,
+                         sort, sqrt, tanh, tensor, topk, where)
 
 }  // namespace at
 

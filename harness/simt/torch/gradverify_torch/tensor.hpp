@@ -41,6 +41,13 @@ class Tensor {
         : impl_(std::make_shared<Impl>(
               Impl{std::move(memory), static_cast<char*>(data), shape, type, device})) {}
     static Tensor gradverify_make(const Shape& shape, const TensorOptions& options);
+    Tensor(const Tensor&) = default;
+    Tensor(Tensor&&) = default;
+    Tensor& operator=(const Tensor&) & = default;
+    Tensor& operator=(Tensor&&) & = default;
+    /// What a call returned, as `x[1]` is, gets the elements.
+    Tensor& operator=(const Tensor& from) && { return copy_(from); }
+    Tensor& operator=(Scalar value) && { return fill_(value); }
 
     bool defined() const { return impl_ != nullptr; }
     bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
@@ -91,9 +98,12 @@ class Tensor {
         operator ScalarType() const { return scalar; }
         ScalarType scalarType() const { return scalar; }
         bool is_cuda() const { return of_cuda; }
-        const char* toString() const { return at::toString(scalar); }
+        std::string toString() const {
+            return std::string(of_cuda ? "CUDA" : "CPU") + at::toString(scalar) + "Type";
+        }
     };
     Type type() const { return {scalar_type(), is_cuda()}; }
+    std::string toString() const { return type().toString(); }
 
     void* data_ptr() const { return impl().data; }
     void* mutable_data_ptr() const { return impl().data; }
@@ -164,6 +174,9 @@ class Tensor {
     Tensor expand_as(const Tensor& other) const { return expand(other.sizes()); }
     Tensor flatten(std::int64_t first = 0, std::int64_t last = -1) const;
     Tensor operator[](std::int64_t index) const { return select(0, index); }
+    Tensor& transpose_(std::int64_t a, std::int64_t b) const { return seen_as(transpose(a, b)); }
+    Tensor& unsqueeze_(std::int64_t axis) const { return seen_as(unsqueeze(axis)); }
+    Tensor& squeeze_(std::int64_t axis) const { return seen_as(squeeze(axis)); }
     Tensor detach() const { return *this; }
     Tensor variable_data() const { return *this; }
 
@@ -209,6 +222,14 @@ class Tensor {
     GRADVERIFY_TORCH_ARITHMETIC(mul)
     GRADVERIFY_TORCH_ARITHMETIC(div)
 #undef GRADVERIFY_TORCH_ARITHMETIC
+    Tensor matmul(const Tensor& b) const;
+#define GRADVERIFY_TORCH_PRODUCT(NAME, ADDED)                                                \
+    Tensor NAME(const Tensor& b) const;                                                      \
+    Tensor ADDED(const Tensor& a, const Tensor& b, Scalar beta = 1, Scalar alpha = 1) const; \
+    Tensor& ADDED##_(const Tensor& a, const Tensor& b, Scalar beta = 1, Scalar alpha = 1) const;
+    GRADVERIFY_TORCH_PRODUCT(mm, addmm)
+    GRADVERIFY_TORCH_PRODUCT(bmm, baddbmm)
+#undef GRADVERIFY_TORCH_PRODUCT
     Tensor neg() const { return mul(-1); }
     Tensor operator-() const { return neg(); }
 #define GRADVERIFY_TORCH_OPERATOR(OP, NAME)                                           \
@@ -243,12 +264,12 @@ class Tensor {
         return made(sizes, options).fill_(value);
     }
 
-    GRADVERIFY_TORCH_REFUSED("at::Tensor::", Tensor, addmm, all, amax, amin, any, argmax, baddbmm,
-                             bitwise_and, bmm, chunk, clamp, clamp_, cumsum, eq, ge, gather, gt,
-                             index_put_, index_select, le, lt, masked_fill, masked_fill_, matmul,
-                             max, mean, min, mm, mv, ne, norm, pow, prod, register_hook, repeat,
-                             resize_, scatter_, scatter_add_, set_, softmax, sort, split, topk,
-                             unbind, var, where)
+    // Static, for constant tensors too.
+    GRADVERIFY_TORCH_REFUSED("at::Tensor::", static Tensor, all, amax, amin, any, argmax,
+                             bitwise_and, chunk, clamp, clamp_, cumsum, eq, ge, gather, gt,
+                             index_put_, index_select, le, lt, masked_fill, masked_fill_, max, mean,
+                             min, mv, ne, norm, pow, prod, register_hook, repeat, resize_, scatter_,
+                             scatter_add_, set_, softmax, sort, split, topk, unbind, var, where)
     GRADVERIFY_SIMT_EACH(GRADVERIFY_TORCH_REFUSED_PLAIN, (Tensor), abs, exp, log, max, mean, min,
                          nonzero, reciprocal, rsqrt, sigmoid, sqrt)
 
@@ -290,6 +311,11 @@ class Tensor {
     ScalarType type_beside(Scalar number, bool divides) const {
         const bool is_whole = number.isIntegral(false) && !divides;
         return is_whole || !isIntegralType(scalar_type(), true) ? scalar_type() : kFloat;
+    }
+    /// Each handle of the tensor sees it so.
+    Tensor& seen_as(const Tensor& view) const {
+        impl_->shape = view.shape();
+        return self();
     }
     Tensor& self() const { return const_cast<Tensor&>(*this); }
 

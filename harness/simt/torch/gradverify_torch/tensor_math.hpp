@@ -97,12 +97,12 @@ inline ScalarType promoted(ScalarType a, ScalarType b) {
     if (is_both_narrow) return kFloat;
     return rank(a) + int(elementSize(a)) >= rank(b) + int(elementSize(b)) ? a : b;
 }
-inline Shape broadcast(const at::Tensor& a, const at::Tensor& b) {
-    std::vector<std::int64_t> sizes(static_cast<std::size_t>(std::max(a.dim(), b.dim())), 1);
-    for (const at::Tensor* of : {&a, &b})
-        for (std::int64_t axis = 1; axis <= of->dim(); ++axis)
-            if (of->size(-axis) != 1) sizes[sizes.size() - std::size_t(axis)] = of->size(-axis);
-    return Shape(sizes);
+inline std::vector<std::int64_t> broadcast(IntArrayRef a, IntArrayRef b) {
+    std::vector<std::int64_t> sizes(std::max(a.size(), b.size()), 1);
+    for (const IntArrayRef of : {a, b})
+        for (std::size_t axis = 1; axis <= of.size(); ++axis)
+            if (of[of.size() - axis] != 1) sizes[sizes.size() - axis] = of[of.size() - axis];
+    return sizes;
 }
 
 enum class Arithmetic { add, sub, mul, div };
@@ -129,6 +129,48 @@ inline void compute_into(Arithmetic what, const at::Tensor& out, const at::Tenso
     const Value right = b.isIntegral(false) ? Value::of(b.toLong()) : Value::of(b.toDouble());
     set_each("at::Tensor's arithmetic", out,
              [=](std::int64_t i) { return compute(what, left[i], right); });
+}
+
+/// c = beta c + alpha a b, of matrices or of batches of them. Where beta is 0, c may hold anything.
+inline void multiply(const char* name, const at::Tensor& c, const at::Tensor& a,
+                     const at::Tensor& b, const Scalar& beta, const Scalar& alpha) {
+    for (const at::Tensor* const of : {&c, &a})
+        TORCH_CHECK(of->dtype() == b.dtype(), of == &c ? "self" : "mat1",
+                    " and mat2 must have the same dtype, but got ", of->dtype(), " and ",
+                    b.dtype());
+    TORCH_CHECK(!isIntegralType(c.scalar_type(), true), '"', name, "\" not implemented for '",
+                c.dtype(), "'");
+    const Elements left(a), right(b), before(c);
+    const complex<double> by = alpha.toDouble(), before_by = beta.toDouble();
+    const std::int64_t rows = c.size(-2), columns = c.size(-1), terms = a.size(-1);
+    set_each(name, c, [=](std::int64_t i) {
+        const std::int64_t row = i / columns, first = row / rows * terms * columns + i % columns;
+        complex<double> sum;
+        for (std::int64_t k = 0; k < terms; ++k)
+            sum += left[row * terms + k].number * right[first + k * columns].number;
+        sum *= by;
+        return Value::of(before_by == 0.0 ? sum : sum + before_by * before[i].number);
+    });
+}
+/// The sizes of a product, which may be added to another.
+inline std::vector<std::int64_t> sizes_of_mm(const at::Tensor& a, const at::Tensor& b, bool added) {
+    for (const at::Tensor* const of : {&a, &b})
+        TORCH_CHECK(of->dim() == 2,
+                    of == &b ? "mat2"
+                    : added  ? "mat1"
+                             : "self",
+                    " must be a matrix", added ? c10::str(", got ", of->dim(), "-D tensor") : "");
+    TORCH_CHECK(a.size(1) == b.size(0), "mat1 and mat2 shapes cannot be multiplied (", a.size(0),
+                "x", a.size(1), " and ", b.size(0), "x", b.size(1), ")");
+    return {a.size(0), b.size(1)};
+}
+inline std::vector<std::int64_t> sizes_of_bmm(const at::Tensor& a, const at::Tensor& b, bool) {
+    TORCH_CHECK(a.dim() == 3, "batch1 must be a 3D tensor");
+    TORCH_CHECK(b.dim() == 3, "batch2 must be a 3D tensor");
+    TORCH_CHECK(a.size(0) == b.size(0) && a.size(2) == b.size(1),
+                "Expected size for first two dimensions of batch2 tensor to be: [", a.size(0), ", ",
+                a.size(2), "] but got: [", b.size(0), ", ", b.size(1), "].");
+    return {a.size(0), a.size(1), b.size(2)};
 }
 
 }  // namespace c10::gradverify_detail
@@ -255,7 +297,7 @@ inline Tensor Tensor::sum(IntArrayRef axes, bool keepdim, std::optional<ScalarTy
         const bool divides = Arithmetic::NAME == Arithmetic::div;                          \
         const ScalarType both = promoted(scalar_type(), other.scalar_type());              \
         const Tensor out = gradverify_make(                                                \
-            broadcast(*this, other),                                                       \
+            Shape(broadcast(sizes(), other.sizes())),                                      \
             options().dtype(divides && isIntegralType(both, true) ? kFloat : both));       \
         compute_into(Arithmetic::NAME, out, *this, other);                                 \
         return out;                                                                        \
@@ -283,5 +325,54 @@ GRADVERIFY_TORCH_ARITHMETIC(sub)
 GRADVERIFY_TORCH_ARITHMETIC(mul)
 GRADVERIFY_TORCH_ARITHMETIC(div)
 #undef GRADVERIFY_TORCH_ARITHMETIC
+
+#define GRADVERIFY_TORCH_PRODUCT(NAME, ADDED)                                                    \
+    inline Tensor& Tensor::ADDED##_(const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) \
+        const {                                                                                  \
+        const auto wanted = c10::gradverify_detail::sizes_of_##NAME(a, b, true);                 \
+        TORCH_CHECK(sizes() == wanted, "Bad in-place call: input tensor size ", sizes(),         \
+                    " and output tensor size ", IntArrayRef(wanted), " should match");           \
+        c10::gradverify_detail::multiply(#ADDED "_cuda", *this, a, b, beta, alpha);              \
+        return self();                                                                           \
+    }                                                                                            \
+    inline Tensor Tensor::ADDED(const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha)     \
+        const {                                                                                  \
+        const auto sizes = c10::gradverify_detail::sizes_of_##NAME(a, b, true);                  \
+        return expand(sizes).clone(MemoryFormat::Contiguous).ADDED##_(a, b, beta, alpha);        \
+    }                                                                                            \
+    inline Tensor Tensor::NAME(const Tensor& b) const {                                          \
+        return new_empty(c10::gradverify_detail::sizes_of_##NAME(*this, b, false))               \
+            .ADDED##_(*this, b, 0);                                                              \
+    }                                                                                            \
+    inline Tensor NAME(const Tensor& a, const Tensor& b) { return a.NAME(b); }                   \
+    template <class... Scalars>                                                                  \
+    Tensor ADDED(const Tensor& self, const Tensor& a, const Tensor& b, Scalars... scalars) {     \
+        return self.ADDED(a, b, scalars...);                                                     \
+    }
+GRADVERIFY_TORCH_PRODUCT(mm, addmm)
+GRADVERIFY_TORCH_PRODUCT(bmm, baddbmm)
+#undef GRADVERIFY_TORCH_PRODUCT
+inline Tensor& mm_out(Tensor& out, const Tensor& a, const Tensor& b) { return out.addmm_(a, b, 0); }
+inline Tensor Tensor::matmul(const Tensor& b) const {
+    TORCH_CHECK(dim() != 0 && b.dim() != 0,
+                "both arguments to matmul need to be at least 1D, but they are ", dim(), "D and ",
+                b.dim(), "D");
+    TORCH_CHECK(dim() != 2 || b.dim() != 1 || size(1) == b.size(0), "size mismatch, got input (",
+                size(0), "), mat (", size(0), "x", size(-1), "), vec (", b.size(0), ")");
+    if (dim() == 1) return unsqueeze(0).matmul(b).squeeze(b.dim() == 1 ? 0 : -2);
+    if (b.dim() == 1) return matmul(b.unsqueeze(1)).squeeze(-1);
+    if (dim() == 2 && b.dim() == 2) return mm(b);
+    const auto batch_of = [](const Tensor& t) { return t.sizes().slice(0, t.sizes().size() - 2); };
+    std::vector<std::int64_t> sizes =
+        c10::gradverify_detail::broadcast(batch_of(*this), batch_of(b));
+    const std::int64_t count = Shape(sizes).elements();
+    sizes.resize(sizes.size() + 2, -1);
+    const Tensor left = expand(sizes), right = b.expand(sizes);
+    sizes.end()[-2] = size(-2), sizes.back() = b.size(-1);
+    return left.reshape({count, size(-2), size(-1)})
+        .bmm(right.reshape({count, b.size(-2), b.size(-1)}))
+        .view(sizes);
+}
+inline Tensor matmul(const Tensor& a, const Tensor& b) { return a.matmul(b); }
 
 }  // namespace at

@@ -33,10 +33,7 @@
 
 namespace c10 {
 
-using std::make_optional;
-using std::nullopt;
-using std::nullopt_t;
-using std::optional;
+using std::make_optional, std::nullopt, std::nullopt_t, std::optional;
 using string_view = std::string_view;
 
 #define GRADVERIFY_TORCH_ENUMERATOR(T, NAME, NUMBER) NAME = NUMBER,
@@ -83,15 +80,10 @@ decltype(auto) gradverify_visit(ScalarType type, F of) {
     __builtin_unreachable();
 }
 inline const char* toString(ScalarType type) {
-    switch (type) {
-#define GRADVERIFY_TORCH_CASE(T, NAME, NUMBER) \
-    case ScalarType::NAME:                     \
-        return #NAME;
-        GRADVERIFY_TORCH_TYPES(GRADVERIFY_TORCH_CASE)
-#undef GRADVERIFY_TORCH_CASE
-        case ScalarType::Undefined:
-            break;
-    }
+#define GRADVERIFY_TORCH_NAME(T, NAME, NUMBER) \
+    if (type == ScalarType::NAME) return #NAME;
+    GRADVERIFY_TORCH_TYPES(GRADVERIFY_TORCH_NAME)
+#undef GRADVERIFY_TORCH_NAME
     return "Undefined";
 }
 inline std::ostream& operator<<(std::ostream& out, ScalarType type) {
@@ -111,8 +103,12 @@ inline bool isIntegralType(ScalarType type, bool with_bool = false) {
     return type == kBool ? with_bool : !isFloatingType(type) && !isComplexType(type);
 }
 
-enum class DeviceType : std::int8_t { CPU = 0, CUDA = 1 };
+enum class DeviceType : std::int8_t { CPU = 0, CUDA = 1, COMPILE_TIME_MAX_DEVICE_TYPES = 21 };
 constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA;
+constexpr int COMPILE_TIME_MAX_DEVICE_TYPES = int(DeviceType::COMPILE_TIME_MAX_DEVICE_TYPES);
+inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
+    return type == kCPU ? lower_case ? "cpu" : "CPU" : lower_case ? "cuda" : "CUDA";
+}
 using DeviceIndex = std::int8_t;
 struct Device {
     using Type = DeviceType;
@@ -212,6 +208,7 @@ class ArrayRef {
     std::size_t size_ = 0;
 };
 using IntArrayRef = ArrayRef<std::int64_t>;
+using IntList = IntArrayRef;
 using OptionalIntArrayRef = std::optional<IntArrayRef>;
 
 }  // namespace c10
