@@ -367,7 +367,9 @@ function(gradverify_checked_flags variable)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         # Vectors would make one access of several elements' accesses. Where pointers point to takes
         # minutes to find in large files with these checks, FlashAttention's for example.
-        list(APPEND flags -fno-tree-vectorize -fno-tree-pta -Wno-tsan
+        # What stood on the stack where the registers of a product stand later would be a write to
+        # them.
+        list(APPEND flags -fno-tree-vectorize -fno-tree-pta -fstack-reuse=none -Wno-tsan
             --param=tsan-distinguish-volatile=1 --param=tsan-instrument-func-entry-exit=0)
         # The compiler expands calls of a constant size in place, which reports no access.
         list(APPEND flags -fno-builtin-memset -fno-builtin-memcpy -fno-builtin-memmove)
