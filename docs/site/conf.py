@@ -10,7 +10,7 @@ from sphinx import addnodes
 # The menu. Sphinx warns of a page that is not in it.
 NAVIGATION = {
     "Learn": ["docs/tour", "docs/report", "docs/own-operator", "docs/ci/README",
-              "docs/untrusted"],
+              "docs/untrusted", "docs/moving", "docs/reference/symptoms"],
     "Examples": ["docs/examples/*/README"],
     "Look up": [
         "docs/declarations",
