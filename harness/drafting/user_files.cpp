@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 4> endings{".cu", ".cpp", ".cc", ".cxx"};
+constexpr std::array<std::string_view, 4> source_endings{".cu", ".cpp", ".cc", ".cxx"};
 constexpr std::array<std::string_view, 5> building_verbs{"list", "check", "judge", "repro",
                                                          "bench"};
 /// Takes its first file as it is, and operators from C++ files.
@@ -28,7 +28,7 @@ std::vector<std::string_view> endings_built_for(const std::vector<std::string>& 
     for (const std::string& word : words) {
         if (word == drafting_verb) return {".cpp", ".cc", ".cxx"};
         if (std::ranges::find(building_verbs, word) != building_verbs.end())
-            return {endings.begin(), endings.end()};
+            return {source_endings.begin(), source_endings.end()};
     }
     return {};
 }
@@ -45,7 +45,7 @@ std::size_t place_of_draft(const std::vector<std::string>& words) {
 }  // namespace
 
 bool is_source(const fs::path& file) {
-    return std::ranges::find(endings, file.extension().string()) != endings.end();
+    return std::ranges::find(source_endings, file.extension().string()) != source_endings.end();
 }
 
 std::vector<std::string> source_files(const std::string& folder) {
