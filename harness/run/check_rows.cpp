@@ -52,7 +52,7 @@ class Check {
     }
 
   private:
-    /// What goes on while a failure is shrunk, or somebody looked for who is to blame for a death.
+    /// What goes on while a failure is shrunk, or it is looked for who is to blame for a death.
     void serve() {
         rows_.submit_some(/*is_idle=*/false);
         while (const auto answer = pool_.wait(0.0)) rows_.take(*answer);

@@ -424,8 +424,7 @@ void Rows::take(const WorkerPool::Answer& answer) {
     const std::chrono::duration<double> taken = TimeBudget::Clock::now() - since;
     const bool in_good_order = answer.outcome.discovery == Discovery::answered;
     note_end(serving.result.row, in_good_order);
-    if (!in_good_order)
-        turns_.lost(rows_of(serving.result.row), std::min(taken.count(), most_lost_seconds));
+    if (!in_good_order) turns_.lost(std::min(taken.count(), most_lost_seconds));
     if (answer.is_put_off) return put_off(serving, {index, redraws, *answer.drawn, answer.outcome});
     const Operator& op = *serving.result.row.kernel->op;
     if (index >= 0 && is_worth_redrawing(drawn, op, answer.outcome, redraws) &&

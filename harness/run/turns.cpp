@@ -97,14 +97,6 @@ void Turns::ended(std::size_t row, double seconds) {
     move(spent);
 }
 
-void Turns::lost(const std::vector<std::size_t>& rows, double seconds) {
-    owed_seconds_ += seconds;
-    for (const std::size_t row : rows) {
-        rows_[row].seconds += seconds;
-        move(rows_[row]);
-    }
-}
-
 void Turns::has_its_due(std::size_t row) {
     Spent& spent = rows_[row];
     const bool was_waiting = waiting(spent).erase(key_of(spent)) > 0;

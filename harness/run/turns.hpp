@@ -38,12 +38,11 @@ class Turns {
     void ended(std::size_t row, double seconds);
     /// From now on it waits, under a time limit, for the rows that are due cases yet.
     void has_its_due(std::size_t row);
-    /// Its kernel is known to come to an end.
+    /// Its kernel is known to come to an end. Seconds were lost to one that has died or hung, or
+    /// lost the device: proven rows have as many before another has a turn, so that right kernels
+    /// have half of the time, however many wrong ones there are.
     void is_proven(std::size_t row, bool is_so) { rows_[row].is_proven = is_so; }
-    /// Seconds were lost to these rows' kernel, which has died or hung, or lost the device. Each of
-    /// them has had so many, and proven rows have as many before another has a turn, so that right
-    /// kernels have half of the time, however many wrong ones there are.
-    void lost(const std::vector<std::size_t>& rows, double seconds);
+    void lost(double seconds) { owed_seconds_ += seconds; }
 
   private:
     struct Spent {

@@ -47,21 +47,13 @@ TEST_CASE("rows of kernels that have come to an end get back what others have lo
     const std::vector<double> seconds(4, 0.5);
     CHECK(served(turns, 2, seconds) == std::vector<std::size_t>{0, 1});
     turns.is_proven(1, true);
-    turns.lost({}, 1.0);
+    turns.lost(1.0);
     CHECK(served(turns, 4, seconds) == std::vector<std::size_t>{1, 1, 2, 3});
     // Nobody waits where none of them has more.
-    turns.lost({}, 1.0);
+    turns.lost(1.0);
     const auto only = [](std::size_t row) { return row == 1 ? Turn::never : Turn::now; };
     CHECK(turns.next(all, only) == 0);
     CHECK(turns.next({false, true, true}, only) == std::nullopt);
-}
-
-TEST_CASE("a row has had the time that was lost to its kernel") {
-    Turns turns({0, 1, 2}, true);
-    const std::vector<double> seconds(3, 0.5);
-    CHECK(served(turns, 3, seconds) == std::vector<std::size_t>{0, 1, 2});
-    turns.lost({0, 1}, 1.0);
-    CHECK(served(turns, 3, seconds) == std::vector<std::size_t>{2, 2, 0});
 }
 
 TEST_CASE("rows of very different costs have what they are due before the cheap ones have more") {

@@ -90,9 +90,7 @@ LoneResult WorkerPool::alone(const std::vector<Work>& works, Patience patience,
     std::set<std::string> distrusted = crew_.distrusted();
     distrusted.insert(without.begin(), without.end());
     const bool is_on_cpu = works.back().device == "cpu";
-    const std::function<void()>& beside = meanwhile_                 ? *meanwhile_
-                                          : is_on_cpu && jobs() == 1 ? none
-                                                                     : keep_busy_;
+    const std::function<void()>& beside = meanwhile_ ? *meanwhile_ : is_on_cpu ? none : keep_busy_;
     const auto attend_others = [&] {
         while (auto event = crew_.next(0.0)) take(std::move(*event));
         beside();

@@ -50,8 +50,9 @@ class WorkerPool {
     explicit WorkerPool(WorkerPoolOptions options);
 
     /// From now on until `finish`, called now and then while it is looked for who is to blame for a
-    /// death, so that the other workers have cases; a death meanwhile is judged after that. Where
-    /// one job alone uses a processor's device, nothing runs beside it.
+    /// death on a GPU, so that the other workers have cases; a death meanwhile is judged after
+    /// that. On the CPU device it takes less time than what kernels that end processes would do
+    /// meanwhile.
     void keep_busy(std::function<void()> meanwhile) { keep_busy_ = std::move(meanwhile); }
 
     int jobs() const { return std::max(crew_.options().jobs, 1); }
