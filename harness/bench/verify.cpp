@@ -10,6 +10,7 @@
 #include "harness/operators/copies.hpp"
 #include "harness/report/text/failure.hpp"
 #include "harness/run/selection.hpp"
+#include "harness/workers/run_alone.hpp"
 
 namespace gradverify {
 

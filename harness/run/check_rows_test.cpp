@@ -189,8 +189,8 @@ TEST_CASE("rows that fail at one problem are one bug, which is explained once; l
         CHECK(explanations == (first_knows ? 1 : 2));
     }
     Bench late;
-    late.check({late.row("fail"), late.row("fail_at_40")}, {.cases = 200});
-    CHECK(late.bugs == std::vector<std::string>{"bug fail", "more fail_at_40"});
+    late.check({late.row("fail"), late.row("fail_at_900")}, {.cases = 1000});
+    CHECK(late.bugs == std::vector<std::string>{"bug fail", "more fail_at_900"});
     const auto bugs_at_two_problems = [](const std::string& message) {
         Bench apart;
         apart.suite.on_shrink = [=](const Case& found, const Outcome&, const CaseRunner&) {
@@ -400,9 +400,9 @@ TEST_CASE("what a kernel without end is waited for comes behind all others' case
     for (std::size_t i = 0; i < bench.ended_cases.size(); ++i)
         CHECK(bench.ended_cases[i].ends_with(i < 40 ? " passed" : " failed"));
     // The suite's trials had less patience; what they found was confirmed with all of it.
-    CHECK(results[0].message.starts_with("no end after 0.5 s of CPU time"));
-    CHECK(results[2].message.starts_with("no end after 1 s in which it slept"));
-    CHECK(results[4].message.starts_with("no end after 0.5 s of CPU time"));
+    CHECK(results[0].message.starts_with("no end after 0.15 s of CPU time"));
+    CHECK(results[2].message.starts_with("no end after 0.3 s in which it slept"));
+    CHECK(results[4].message.starts_with("no end after 0.15 s of CPU time"));
 }
 
 TEST_CASE("other rows of a kernel that has only hung wait for it, and take no time from others") {

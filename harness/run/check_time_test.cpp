@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -125,6 +127,19 @@ TEST_CASE("with a time limit rows of a kernel that has ended its process wait fo
     CHECK(std::count_if(bench.ended_cases.begin(), last,
                         [](const std::string& ended) { return ended.starts_with("pass "); }) < 20);
     CHECK(bench.ended_cases.size() == 101);
+}
+
+TEST_CASE("with a time limit a kernel of which no case has ended has few in flight") {
+    Bench bench;
+    std::vector<Row> rows(6, bench.row("sleep_20"));
+    rows.push_back(bench.row("pass", "toy.forward/small"));
+    for (const bool has_limit : {false, true}) {
+        bench.asked.clear();
+        bench.check(rows, {.cases = 2, .seconds = has_limit ? std::optional(600.0) : std::nullopt});
+        // A pipe holds six.
+        const auto first = std::span(bench.asked).first(6);
+        CHECK(std::ranges::count(first, "sleep_20", &Asked::property) == (has_limit ? 4 : 6));
+    }
 }
 
 TEST_CASE("with a time limit dear cases come behind a row's first, but for a row of dear ones") {

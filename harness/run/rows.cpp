@@ -24,6 +24,10 @@ constexpr double largest_first_share = 0.25, most_times_median = 100.0;
 constexpr double put_off_seconds = 10.0;
 // So many cases of kernels that have yet to answer one are in flight at least.
 constexpr int most_of_unknown = 8;
+// A death or a hang of a kernel counts against so many of its cases that came to an end.
+constexpr std::int64_t ends_per_bad_end = 8;
+// A kernel has few cases in flight at first, and one more for so many that came to an end.
+constexpr std::int64_t least_in_flight = 4, ends_per_in_flight = 2;
 // What a death or a hang has cost the rows of other kernels is no more than that.
 constexpr double most_lost_seconds = 5.0;
 // More threads than these draw nothing that is missed.
@@ -53,8 +57,10 @@ Rows::Rows(const Suite& suite, const std::vector<Row>& rows, const CheckOptions&
       drawing_([this](std::size_t row, std::int64_t index) { return draw(rows_[row], index); },
                rows.size(), std::clamp(pool.jobs() / 8, 0, most_drawing)) {
     for (const Row& row : rows) {
-        rows_of_[{row.kernel, row.device}].push_back(rows_.size());
+        ServedKernel& kernel = kernels_[{row.kernel, row.device}];
+        kernel.rows.push_back(rows_.size());
         rows_.push_back(serving_of(row));
+        rows_.back().kernel = &kernel;
         set_kind(rows_.size() - 1);
     }
     if (options_.exhaustive) return;
@@ -132,13 +138,12 @@ bool Rows::is_out_of_time(const Serving& serving) const {
            time_.seconds_left();
 }
 
-/// Whether a case of the row's kernel is put off, and none has passed: others would be, too.
-bool Rows::is_waiting(const Row& row) const {
-    const KernelOnDevice kernel{row.kernel, row.device};
-    if (!may_hang_.contains(kernel) || ever_passed_.contains(kernel)) return false;
-    if (waited_for_.contains(kernel)) return true;
-    return std::ranges::any_of(rows_of_.at(kernel),
-                               [&](std::size_t i) { return !rows_[i].put_off.empty(); });
+/// Whether a case of it is put off, and none has passed: others would be, too.
+bool Rows::is_waiting(const ServedKernel& kernel) const {
+    if (!kernel.may_hang || kernel.has_passed) return false;
+    return kernel.is_waited_for || std::ranges::any_of(kernel.rows, [&](std::size_t i) {
+               return !rows_[i].put_off.empty();
+           });
 }
 
 /// When time is up, a row takes more only while it has compared nothing but zeros; each of these
@@ -152,7 +157,7 @@ bool Rows::takes_more(const Serving& serving) const {
     if (options_.seconds && given >= std::max(cases_beside_a_failure, options_.at_least) &&
         failing_kernels_.contains(got.row.kernel))
         return false;
-    if (!has_more(serving) || !serving.put_off.empty() || is_waiting(got.row)) return false;
+    if (!has_more(serving) || !serving.put_off.empty() || is_waiting(*serving.kernel)) return false;
     if (!is_out_of_time(serving)) return true;
     const bool is_vacuous = got.cases > 0 && got.passed == 0 && got.skips.empty();
     return is_vacuous && serving.in_flight == 0 && given < cases_to_tell && !serving.walk &&
@@ -193,12 +198,11 @@ bool Rows::is_time_for_put_off() const {
 
 /// One of each kernel at a time: where it has no end, the others' trials have told the same.
 void Rows::submit_put_off(std::size_t most) {
-    for (std::size_t which = 0;
-         which < rows_.size() && pool_.has_room() && waited_for_.size() < most; ++which) {
+    for (std::size_t which = 0; which < rows_.size() && pool_.has_room() && waited_for_ < most;
+         ++which) {
         Serving& serving = rows_[which];
-        const Row& row = serving.result.row;
-        if (serving.put_off.empty() || !waited_for_.insert({row.kernel, row.device}).second)
-            continue;
+        if (serving.put_off.empty() || std::exchange(serving.kernel->is_waited_for, true)) continue;
+        ++waited_for_;
         PutOff next = std::move(serving.put_off.front());
         serving.put_off.pop_front();
         submit(which, next.index, work_of(std::move(next.drawn)), next.redraws, Patience::full);
@@ -206,47 +210,52 @@ void Rows::submit_put_off(std::size_t most) {
 }
 
 /// All of a kernel's at once: trials have more time since one of its cases has ended.
-void Rows::submit_put_off_of(const Row& row) {
-    for (const std::size_t which : rows_of(row))
+void Rows::submit_put_off_of(const ServedKernel& kernel) {
+    for (const std::size_t which : kernel.rows)
         for (PutOff& one : std::exchange(rows_[which].put_off, {}))
             submit(which, one.index, work_of(std::move(one.drawn)), one.redraws);
 }
 
 /// A kernel that has no end in all the time that a case has is not waited for again.
 void Rows::put_off(Serving& serving, PutOff one) {
-    const Row& row = serving.result.row;
-    if (one.outcome.verdict == Verdict::failed && hanging_.contains({row.kernel, row.device}))
+    if (one.outcome.verdict == Verdict::failed && serving.kernel->is_hanging)
         settle(serving, one.index, one.drawn, one.outcome);
     else if (serving.stops.empty())
         serving.put_off.push_back(std::move(one));
-    may_hang_.insert({row.kernel, row.device});
+    serving.kernel->may_hang = true;
 }
 
 /// A case that was waited for has come to an end, or to none: then so have its kernel's others.
-void Rows::end_wait(const Row& row, const Outcome& outcome) {
+void Rows::end_wait(ServedKernel& kernel, const Outcome& outcome) {
     if (outcome.verdict != Verdict::failed || outcome.discovery != Discovery::overstepped)
-        return submit_put_off_of(row);
-    hanging_.insert({row.kernel, row.device});
-    for (const std::size_t which : rows_of(row))
+        return submit_put_off_of(kernel);
+    kernel.is_hanging = true;
+    for (const std::size_t which : kernel.rows)
         for (PutOff& one : std::exchange(rows_[which].put_off, {}))
             put_off(rows_[which], std::move(one));
 }
 
-/// A case of its kernel has come to an end, or has died or hung.
-void Rows::note_end(const Row& row, bool in_good_order) {
-    if (in_good_order == is_known(row)) return;
-    if (in_good_order)
-        ending_.insert({row.kernel, row.device});
-    else
-        ending_.erase({row.kernel, row.device});
-    for (const std::size_t which : rows_of(row)) turns_.is_proven(which, in_good_order);
+/// A case of it has come to an end, or has died or hung.
+void Rows::note_end(ServedKernel& kernel, bool in_good_order) {
+    const bool was_known = kernel.is_known();
+    kernel.ends += in_good_order ? 1 : -ends_per_bad_end;
+    if (kernel.is_known() == was_known) return;
+    for (const std::size_t which : kernel.rows) turns_.is_proven(which, !was_known);
 }
 
 Turn Rows::turn_of(const Serving& serving) const {
     if (!has_more(serving)) return Turn::never;
     // Else all that waits in pipes may be those that die or hang.
-    if (options_.seconds && of_unknown_ >= std::max(pool_.jobs(), most_of_unknown) &&
-        !is_known(serving.result.row))
+    const ServedKernel& kernel = *serving.kernel;
+    const std::int64_t most = std::max<std::int64_t>(pool_.jobs() / 4, least_in_flight) +
+                              std::max<std::int64_t>(kernel.ends, 0) / ends_per_in_flight;
+    if (options_.seconds &&
+        (kernel.in_flight >= most ||
+         (!kernel.is_known() && of_unknown_ - static_cast<std::int64_t>(pool_.judged()) >=
+                                    std::max(pool_.jobs(), most_of_unknown))))
+        return Turn::later;
+    // It has all its time at once, and others wait for it: better not for one that hangs.
+    if (options_.seconds && serving.runs_alone && !kernel.is_known() && pool_.in_flight() > 0)
         return Turn::later;
     return takes_more(serving) ? Turn::now : Turn::later;
 }
@@ -265,12 +274,13 @@ bool Rows::may_run_one() const { return alone_in_flight_ == 0 && !is_alone_waiti
 /// A case is with no worker any more.
 void Rows::come_back(std::int64_t ticket) {
     const Given& given = given_[static_cast<std::size_t>(ticket)];
-    --rows_[given.row].in_flight;
-    if (rows_[given.row].runs_alone) --alone_in_flight_;
+    Serving& serving = rows_[given.row];
+    --serving.in_flight;
+    --serving.kernel->in_flight;
+    if (serving.runs_alone) --alone_in_flight_;
     if (given.is_of_unknown) --of_unknown_;
     backlog_seconds_ -= given.expected_seconds;
-    const Row& row = rows_[given.row].result.row;
-    if (given.was_put_off) waited_for_.erase({row.kernel, row.device});
+    if (given.was_put_off && std::exchange(serving.kernel->is_waited_for, false)) --waited_for_;
 }
 
 void Rows::submit(std::size_t which, Serving& serving) {
@@ -346,10 +356,11 @@ void Rows::submit(std::size_t which, std::int64_t index, Work work, int redraws,
     const auto ticket = std::ssize(given_);
     Serving& serving = rows_[which];
     ++serving.in_flight;
+    ++serving.kernel->in_flight;
     if (serving.runs_alone) ++alone_in_flight_;
     turns_.began(which);
     const RowResult& got = serving.result;
-    const bool is_of_unknown = !is_known(got.row);
+    const bool is_of_unknown = !serving.kernel->is_known();
     of_unknown_ += is_of_unknown ? 1 : 0;
     given_.push_back({which, index, redraws, patience == Patience::full, is_of_unknown,
                       got.cases > 0 ? got.seconds / static_cast<double>(got.cases) : 0.0});
@@ -390,7 +401,7 @@ void Rows::stop(Serving& serving, std::int64_t index, const Stop& why) {
     seen_.try_emplace({row.kernel, row.device}, SeenFailure{*why.drawn, why.outcome});
     if (why.outcome.discovery == Discovery::answered) return;
     // Each new worker and each search for the guilty case keeps the rows of other kernels waiting.
-    for (const std::size_t which : rows_of(row)) turns_.has_its_due(which);
+    for (const std::size_t which : serving.kernel->rows) turns_.has_its_due(which);
 }
 
 /// Takes back the cases behind the one that decides the row: each might hang.
@@ -423,7 +434,7 @@ void Rows::take(const WorkerPool::Answer& answer) {
     turns_.ended(row, answer.outcome.seconds_total);
     const std::chrono::duration<double> taken = TimeBudget::Clock::now() - since;
     const bool in_good_order = answer.outcome.discovery == Discovery::answered;
-    note_end(serving.result.row, in_good_order);
+    note_end(*serving.kernel, in_good_order);
     if (!in_good_order) turns_.lost(std::min(taken.count(), most_lost_seconds));
     if (answer.is_put_off) return put_off(serving, {index, redraws, *answer.drawn, answer.outcome});
     const Operator& op = *serving.result.row.kernel->op;
@@ -431,10 +442,9 @@ void Rows::take(const WorkerPool::Answer& answer) {
         serving.stops.empty() && !time_.is_up())
         return submit(row, index, work_of(redrawn(drawn)), redraws + 1,
                       was_put_off ? Patience::full : Patience::trial);
-    if (answer.outcome.verdict == Verdict::passed)
-        ever_passed_.insert({serving.result.row.kernel, serving.result.row.device});
+    serving.kernel->has_passed |= answer.outcome.verdict == Verdict::passed;
     settle(serving, index, drawn, answer.outcome);
-    if (was_put_off) end_wait(serving.result.row, answer.outcome);
+    if (was_put_off) end_wait(*serving.kernel, answer.outcome);
     if (!serving.stops.empty()) withdraw_behind(row, serving.stops.begin()->first);
     if (is_served(serving) && serving.stops.empty()) end(serving);
 }

@@ -34,9 +34,24 @@ struct PutOff {
     Outcome outcome;
 };
 
+/// What is known of a kernel on a device: how its cases end.
+struct ServedKernel {
+    std::vector<std::size_t> rows;  ///< their places
+    std::int64_t in_flight = 0;     ///< cases
+    /// Cases that came to an end; one that died or hung counts against several.
+    std::int64_t ends = 0;
+    bool may_hang = false;       ///< a case was put off
+    bool is_waited_for = false;  ///< one that was has all its time
+    bool is_hanging = false;     ///< it took more than that
+    bool has_passed = false;
+
+    bool is_known() const { return ends > 0; }
+};
+
 /// A row that is being served.
 struct Serving {
     RowResult result;
+    ServedKernel* kernel = nullptr;
     std::vector<Problem> problems;   ///< the user's that the kernel supports
     std::set<std::size_t> compared;  ///< of these
     std::int64_t cases = 0;          ///< at most, over all shards
@@ -86,7 +101,6 @@ class Rows {
     bool submit_some(bool is_idle = true);
     void take(const WorkerPool::Answer& answer);
     /// Whether it takes a case now.
-    bool is_waiting(const Row& row) const;
     bool takes_more(const Serving& serving) const;
     /// Whether it has had all its cases, or nothing was left of it to run.
     bool is_served(const Serving& serving) const;
@@ -116,6 +130,7 @@ class Rows {
     bool has_failed_enough() const {
         return options_.max_failures > 0 && failed_ >= options_.max_failures;
     }
+    bool is_waiting(const ServedKernel& kernel) const;
     bool is_out_of_time(const Serving& serving) const;
     std::int64_t due(const Serving& serving) const;
     Turn turn_of(const Serving& serving) const;
@@ -127,14 +142,10 @@ class Rows {
                 Patience patience = Patience::trial);
     void submit_put_off(std::size_t most);
     bool is_time_for_put_off() const;
-    void submit_put_off_of(const Row& row);
+    void submit_put_off_of(const ServedKernel& kernel);
     void put_off(Serving& serving, PutOff one);
-    void note_end(const Row& row, bool in_good_order);
-    const std::vector<std::size_t>& rows_of(const Row& row) const {
-        return rows_of_.at({row.kernel, row.device});
-    }
-    bool is_known(const Row& row) const { return ending_.contains({row.kernel, row.device}); }
-    void end_wait(const Row& row, const Outcome& outcome);
+    void note_end(ServedKernel& kernel, bool in_good_order);
+    void end_wait(ServedKernel& kernel, const Outcome& outcome);
     bool is_too_dear(Serving& serving, double share) const;
     void end_dues();
     void submit_next_of_walk(std::size_t which, Serving& serving);
@@ -163,14 +174,9 @@ class Rows {
     bool are_first_due_ = true;     ///< rows have their first cases before others have more
     double backlog_seconds_ = 0.0;  ///< that the cases in flight are expected to take
     std::set<const Kernel*> failing_kernels_;
-    using KernelOnDevice = std::pair<const Kernel*, std::string>;
-    std::map<KernelOnDevice, std::vector<std::size_t>> rows_of_;
-    std::set<KernelOnDevice> waited_for_;  ///< a case that was put off has all its time
-    std::set<KernelOnDevice> hanging_;     ///< it took more than that
-    std::set<KernelOnDevice> may_hang_;    ///< a case was put off
-    std::set<KernelOnDevice> ever_passed_;
-    std::set<KernelOnDevice> ending_;  ///< the last case to be answered came to an end
-    std::int64_t of_unknown_ = 0;      ///< cases in flight of other kernels
+    std::map<std::pair<const Kernel*, std::string>, ServedKernel> kernels_;  ///< on a device
+    std::size_t waited_for_ = 0;                                             ///< kernels
+    std::int64_t of_unknown_ = 0;  ///< cases in flight of kernels that are not known to end
     std::map<std::pair<const Kernel*, std::string>, SeenFailure> seen_;
     std::vector<Given> given_;  ///< by ticket
     std::int64_t most_ = 0, done_ = 0, failed_ = 0;

@@ -113,11 +113,22 @@ int cases_before = 0;  ///< in this process
 bool is_tainted = false, is_harmed = false;
 int counted = 0;
 
+/// By the next letter of a file's, which all processes share.
+bool is_turn_to_fail() {
+    std::fstream file(std::getenv("GRADVERIFY_TEST_TURNS"));
+    std::string letters;
+    file >> letters;
+    file.clear();
+    file.seekp(0);
+    file << letters.substr(1) << ' ';
+    return letters.front() == 'f';
+}
+
 /// Whether a word fails at the case of this index.
 bool fails(std::string_view word, std::int64_t index) {
     return word == "fail" || word == "speak_and_fail" || (word == "fail_from_3" && index >= 3) ||
            (word == "err_at_2_fail_at_4" && index >= 4) || (word == "fail_at_1" && index == 1) ||
-           (word == "fail_at_40" && index == 40);
+           (word == "fail_at_40" && index == 40) || (word == "fail_at_900" && index == 900);
 }
 
 /// Leaves the process, or gives the outcome that the word names.
@@ -217,6 +228,9 @@ Outcome obey(std::string_view text) {
     if (word == "fail_from_its_eighth" && ++counted >= 8) return Outcome::failed("eighth");
     if (word == "fail_by_chance" && ++counted == 1 && cases_before == 3)
         return Outcome::failed("chance");
+    if (word == "fail_telling_place")
+        return Outcome::failed(std::to_string(cases_before - 1) + " before");
+    if (word == "fail_by_turns" && is_turn_to_fail()) return Outcome::failed("by turns");
     write_finding(word);
     if (word == "no_memory") throw std::bad_alloc();
     if (word == "throw") throw std::runtime_error("thrown");

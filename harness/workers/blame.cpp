@@ -17,11 +17,12 @@ namespace {
 
 // The search for a culprit among the cases that a dead worker has answered ends after this.
 constexpr std::chrono::seconds search_time{60};
-// Shorter where the kernels that an owner had in hand are left out soon, and where nothing has
-// died.
+// Shorter on a GPU, where others wait for it, and where nothing has died.
 constexpr std::chrono::seconds short_search_time{10};
 // A failure that comes neither alone nor behind another kernel is by chance: it gets so many.
 constexpr std::size_t most_chances = 11;
+// Before a kernel is charged with another's failure, that comes so often behind it, and not alone.
+constexpr int chances_to_accuse = 3;
 // So many kernels are asked that are neither the one that fails nor the one that it fails behind.
 constexpr std::size_t most_thirds = 4;
 
@@ -106,8 +107,16 @@ LoneResult WorkerPool::alone(const std::vector<Work>& works, Patience patience,
     return result;
 }
 
+bool WorkerPool::has_harmful(const std::vector<Task>& tasks, const Kernel* other_than) {
+    return std::ranges::any_of(tasks, [&](const Task& task) {
+        return task.work.kernel != other_than && known_[task.work.kernel].is_harmful;
+    });
+}
+
 Outcome WorkerPool::judge(const WorkerHistory& history, const Task& task, const WorkerEnd& end) {
     if (history.empty()) return blame(task, end);
+    // Its cases are known to end their process so by themselves.
+    if (known_[task.work.kernel].causes.contains(end.cause())) return charged(end, task.work);
     // For a case that took too long once, a tenth of that tells whether it does so by itself.
     const bool too_much = !end.overstepped.empty();
     LoneResult again = alone({task.work}, too_much ? Patience::trial : task.patience);
@@ -121,7 +130,12 @@ Outcome WorkerPool::judge(const WorkerHistory& history, const Task& task, const 
     const bool known = std::ranges::any_of(end.partners, [&](const std::string& partner) {
         return crew_.distrusted().contains(partner);
     });
-    if (known || end.by_others() || find_culprit(history, search_time)) return again.outcome;
+    // One that ends processes has damaged this one; to look for it takes long on a GPU.
+    const bool is_harmed =
+        task.work.device != "cpu" && has_harmful(history.in_order(), task.work.kernel);
+    if (known || is_harmed || end.by_others() ||
+        find_culprit(history, task.work.device == "cpu" ? search_time : short_search_time))
+        return again.outcome;
     const Patience patience = too_much ? Patience::trial : Patience::full;
     if (auto outcome = explained(history, task.work, charged(end, task.work), patience))
         return *outcome;
@@ -210,6 +224,9 @@ std::optional<Outcome> WorkerPool::explained(const WorkerHistory& before, const 
                    : known_[suspect.work.kernel].is_harmful
                        ? alone_it
                        : errored(suspect, "which ends no other kernel, ");
+        // Nor by the time of the day: right ones are not charged by a lottery.
+        for (int i = 0; i < chances_to_accuse; ++i)
+            if (fails({}) || !fails({suspect.work})) return is_its_own();
         accuse(suspect, work, failed.message);
         return alone_it;
     }
@@ -251,7 +268,10 @@ Outcome WorkerPool::blame(const Task& task, WorkerEnd end) {
         end = *again.death;
     }
     Outcome outcome = charged(end, task.work);
-    if (outcome.verdict == Verdict::failed) note_harm(task.work);
+    if (outcome.verdict == Verdict::failed) {
+        note_harm(task.work);
+        known_[task.work.kernel].causes.insert(end.cause());
+    }
     return outcome;
 }
 
@@ -311,10 +331,7 @@ Outcome WorkerPool::unexplained(const std::vector<Task>& before, const Work& wor
         return alone_it;
     }
     // One of those that have ended other processes has damaged this one.
-    if (std::ranges::any_of(before, [&](const Task& task) {
-            return task.work.kernel != work.kernel && known_[task.work.kernel].is_harmful;
-        }))
-        return alone_it;
+    if (has_harmful(before, work.kernel)) return alone_it;
     return Outcome::errored(
         fmt::format("its worker died at this case: {}; alone it does not, nor does any of the {} "
                     "cases run before it; all of them in this order {}",

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "harness/base/errors.hpp"
 #include "harness/devices/call_note.hpp"
 #include "harness/testing/fake_pool.hpp"
+#include "harness/testing/temporary_folder.hpp"
 
 using namespace gradverify;
 using namespace gradverify::testing;
@@ -208,6 +210,41 @@ TEST_CASE("a kernel that another's leftovers make fail has not failed: the other
               (ticket == 101 ? "failed: what it leaves in its process makes toy.forward/right fail "
                                "there, which does not alone nor behind another kernel: taint"
                              : "passed: "));
+}
+
+TEST_CASE("a kernel that fails by the time of the day charges no other") {
+    const Kernel right{.name = "toy.forward/right"}, other{.name = "toy.forward/other"},
+        lottery{.name = "toy.forward/lottery"};
+    const TemporaryFolder folder;
+    // Behind the first alone, at first: by itself it fails the second time. Each has two heaps.
+    setenv("GRADVERIFY_TEST_TURNS", folder.write("turns", "fppfpppfpfppppppp").c_str(), 1);
+    const auto outcomes =
+        in_one_worker({{&other, "pass"}, {&right, "pass"}, {&lottery, "fail_by_turns"}});
+    for (const auto& [ticket, outcome] : outcomes)
+        CHECK(said(outcome) == (ticket == 2 ? "failed: by turns" : "passed: "));
+}
+
+TEST_CASE("what fails or dies behind others on an owned device runs as the first of a process") {
+    const Kernel right{.name = "toy.forward/right"}, wrong{.name = "toy.forward/wrong"},
+        victim{.name = "toy.forward/victim"};
+    WorkerPoolOptions owned = options(2);
+    owned.owned_device = "cpu";
+    WorkerPool pool(owned);
+    const auto outcome_of = [&](const Kernel& kernel, const char* word) {
+        Work work = told(word);
+        work.kernel = &kernel;
+        work.device = "cpu";
+        pool.submit(0, work);
+        const auto answer = pool.wait(30.0);
+        CHECK_FALSE(pool.wait(0.0).has_value());
+        // Once it was wrong it is not called by the owner.
+        CHECK(pool.is_left(work.row()) == (answer->outcome.verdict != Verdict::passed));
+        return said(answer->outcome);
+    };
+    CHECK(outcome_of(right, "pass") == "passed: ");
+    CHECK(outcome_of(wrong, "fail_telling_place") == "failed: 0 before");
+    CHECK(
+        outcome_of(victim, "die_in_company").starts_with("errored: its worker died at this case"));
 }
 
 TEST_CASE("a kernel that dies or hangs of another's leftovers has not failed: the other has") {

@@ -22,9 +22,10 @@ namespace gradverify {
 namespace {
 
 constexpr double look_interval_seconds = 0.05;
+// A process that ends is looked after this often.
+constexpr double ending_seconds = 0.001;
+constexpr auto ending_pause = std::chrono::microseconds(200);
 constexpr int device_attempts = 3;
-// What goes on beside a lone worker is looked after this often.
-constexpr double meanwhile_seconds = 0.005;
 constexpr auto device_pause = std::chrono::milliseconds(500);
 constexpr int no_client = -1;
 constexpr int clients_per_job = 2;
@@ -47,12 +48,15 @@ struct Crew::Worker {
     bool greeted = false;
     bool has_answered = false;     ///< a case
     bool retiring = false;         ///< to be replaced once it has answered what it has
+    bool is_replaced = false;      ///< its end is nobody's
     bool is_unreachable = false;   ///< it could not reach its device, and ends
     std::int64_t strict_left = 0;  ///< cases yet to be run with a checked heap
     std::deque<Task> waiting;      ///< not yet written to the pipe
     std::deque<Task> running;      ///< written, not yet answered; the first one is being run
     WorkerHistory history;         ///< answered by this process
-    int client = no_client;        ///< its place among the owner's clients
+    /// What a case came to behind others; it is the first of this process.
+    std::optional<Event> behind_others;
+    int client = no_client;  ///< its place among the owner's clients
 
     bool is_client() const { return client != no_client; }
     std::size_t load() const { return waiting.size() + running.size(); }
@@ -77,7 +81,7 @@ Crew::Crew(WorkerPoolOptions options, const TimeLimits& limits, std::set<std::st
     }
     const int clients = clients_per_job * jobs;
     owner_.emplace(options_.command, options_.owned_device, clients, options_.forks);
-    using_device_ = static_cast<std::size_t>(std::clamp(jobs / 4, 1, 4));
+    using_device_ = static_cast<std::size_t>(std::clamp(jobs / 2, 1, 8));
     // They start when there is something for them.
     for (std::size_t i = 0; i < using_device_; ++i) add(no_client);
     for (int i = 0; i < clients; ++i) start(add(i));
@@ -102,7 +106,7 @@ Crew::Worker& Crew::add(int client) {
 
 void Crew::start(Worker& worker) {
     worker.greeted = worker.has_answered = worker.retiring = false;
-    worker.process.start(options_.command, worker.strict_left > 0,
+    worker.process.start(options_.command, worker.strict_left > 0 || worker.behind_others,
                          worker.is_client() ? owner_->exchange_fd() : -1, options_.forks.get());
     if (worker.is_client()) worker.process.send(owner_->greeting(worker.client));
     for (const std::string& kernel : distrusted_) worker.process.send(encode(Distrust{kernel}));
@@ -194,8 +198,9 @@ void Crew::send(Worker& worker) {
     // Nothing is to lie in a pipe before what the first worker is kept for.
     const bool is_kept = owner_ && &worker == workers_.front().get();
     const std::size_t depth = is_kept ? 1 : options_.depth;
-    while (worker.greeted && !worker.retiring && !worker.process.has_unsent() &&
-           !worker.waiting.empty() && worker.running.size() < depth) {
+    while (worker.greeted && !worker.retiring && !worker.process.is_ending() &&
+           !worker.process.has_unsent() && !worker.waiting.empty() &&
+           worker.running.size() < depth) {
         worker.running.push_back(std::move(worker.waiting.front()));
         worker.waiting.pop_front();
         if (worker.running.size() == 1) worker.begin_first(options_.shows_prints);
@@ -248,6 +253,13 @@ bool Crew::take(Worker& worker, const std::string& line) {
         if (task.work.kernel) owner_->leave_out(*task.work.kernel);
     }
     const bool is_first = worker.history.empty();
+    if (outcome->verdict == Verdict::failed && runs_again(worker, task, worker.history)) {
+        worker.behind_others = Answered{task, *outcome, false, worker.history};
+        replace(worker);
+        return true;
+    }
+    auto earlier =
+        is_again(worker, task) ? std::exchange(worker.behind_others, std::nullopt) : std::nullopt;
     const bool is_suspect = task.ticket >= 0 && outcome->verdict == Verdict::failed;
     if (is_suspect && !options_.shows_prints) {
         worker.process.read_prints();
@@ -259,11 +271,16 @@ bool Crew::take(Worker& worker, const std::string& line) {
         worker.history.add(task);
         if (worker.is_client() && task.work.device == owner_->device()) owner_->answered(task);
         if (owner_ && !worker.is_client() && task.work.device == owner_->device())
-            note_answered(task.work.kernel);
+            outcome->verdict == Verdict::failed ? note_wrong(task.work.kernel)
+                                                : note_answered(task.work.kernel);
         if (worker.strict_left > 0 && --worker.strict_left == 0) worker.retiring = true;
     }
     const bool is_last = task.work.device == "cpu" && known_[task.work.kernel].is_kept_apart;
-    events_.push_back(Answered{std::move(task), std::move(*outcome), is_first, std::move(before)});
+    if (earlier && outcome->verdict != Verdict::failed)
+        events_.push_back(std::move(*earlier));
+    else
+        events_.push_back(
+            Answered{std::move(task), std::move(*outcome), is_first, std::move(before)});
     begin_next(worker);
     if (is_last) replace(worker);
     return true;
@@ -285,19 +302,29 @@ void Crew::await_device(const std::string& why) {
 }
 
 void Crew::receive(Worker& worker) {
+    if (!worker.process.runs() || worker.process.is_ending()) return;
     worker.process.read_prints();
     if (!worker.process.read_answers()) return bury(worker);
-    while (const auto line = worker.process.next_line())
+    while (const auto line = worker.process.is_ending() ? std::nullopt : worker.process.next_line())
         if (!take(worker, *line))
             return bury(worker, "the kernel wrote to a descriptor of the harness");
     if (worker.retiring && worker.running.empty()) worker.process.close_requests();
 }
 
-/// Takes note of a worker's end, and starts another if there is more to do.
 void Crew::bury(Worker& worker, const std::string& overstepped) {
-    Ended ended{.end = worker.process.end(overstepped.empty() ? WorkerProcess::death_seconds : 0.0,
-                                          overstepped),
-                .history = std::exchange(worker.history, {})};
+    worker.process.begin_end(WorkerProcess::death_seconds, overstepped);
+    see_end(worker);
+}
+
+/// Takes note of a worker's end once it has ended, and starts another if there is more to do.
+void Crew::see_end(Worker& worker) {
+    auto end = worker.process.try_end();
+    if (!end) return;
+    Ended ended{.end = std::move(*end), .history = std::exchange(worker.history, {})};
+    if (std::exchange(worker.is_replaced, false)) {
+        if (worker.is_client()) owner_->forget(worker.client);
+        return restart(worker);
+    }
     if (!worker.greeted)
         throw EnvironmentError("a worker ended before its first case: " + ended.end.cause());
     // A worker that lost its device says so after an answer; without one the case called exit.
@@ -309,7 +336,14 @@ void Crew::bury(Worker& worker, const std::string& overstepped) {
         ended.had_all_its_time = task.patience == Patience::full ||
                                  (opens_gpu(worker) && !limits_.was_opened(task.work));
         note_fatal(task);
-        ended.fatal = std::move(worker.running.front());
+        const bool runs_again =
+            !ended.end.took_long() && this->runs_again(worker, task, ended.history);
+        ended.fatal = task;
+        worker.behind_others.reset();
+        if (runs_again) {
+            worker.behind_others = std::move(ended);
+            return restart(worker);
+        }
         worker.running.pop_front();
     }
     if (worker.is_client()) owner_->forget(worker.client);
@@ -318,23 +352,46 @@ void Crew::bury(Worker& worker, const std::string& overstepped) {
     if (ended.fatal || !ended.end.in_good_order()) events_.push_back(std::move(ended));
 }
 
+/// Whether it has failed behind others, and was given to this process as its first.
+bool Crew::is_again(const Worker& worker, const Task& task) {
+    if (!worker.behind_others) return false;
+    const auto* const ended = std::get_if<Ended>(&*worker.behind_others);
+    return task.ticket ==
+           (ended ? ended->fatal->ticket : std::get<Answered>(*worker.behind_others).task.ticket);
+}
+
+/// Whether a case that has failed, or ended its process, behind these is to run as the first of the
+/// next: on a GPU that takes long, and nobody waits for it so.
+bool Crew::runs_again(const Worker& worker, const Task& task, const WorkerHistory& history) {
+    if (!owner_ || worker.is_client() || task.ticket < 0 || task.work.device != owner_->device())
+        return false;
+    bool& fails_alone = known_[task.work.kernel].fails_alone;
+    fails_alone |= history.empty();
+    return !fails_alone && !is_again(worker, task);
+}
+
 void Crew::note_left(const WorkerHistory& history) {
     for (const Task& task : history.in_order()) known_[task.work.kernel].has_left = true;
 }
 
-/// From now on the owner does not call its kernel.
+/// A case has ended its process: others may, too.
 void Crew::note_fatal(const Task& task) {
     if (!owner_ || task.work.device != owner_->device()) return;
-    KnownKernel& known = known_[task.work.kernel];
-    known.has_ended_process = true;
-    known.may_be_owned = false;
-    ++changes_of_left_;
+    most_answered_ = std::min(2 * most_answered_, answered_at_most);
+    note_wrong(task.work.kernel);
+}
+
+/// From now on the owner does not call it.
+void Crew::note_wrong(const Kernel* kernel) {
+    KnownKernel& known = known_[kernel];
+    known.is_wrong = true;
+    changes_of_left_ += std::exchange(known.may_be_owned, false) ? 1 : 0;
 }
 
 /// A worker that uses the device itself has answered a case of this kernel.
 void Crew::note_answered(const Kernel* kernel) {
     KnownKernel& known = known_[kernel];
-    if (known.has_ended_process || known.may_be_owned || ++known.answered < most_answered_) return;
+    if (known.is_wrong || known.may_be_owned || ++known.answered < most_answered_) return;
     known.may_be_owned = true;
     ++changes_of_left_;
 }
@@ -349,7 +406,6 @@ void Crew::restart(Worker& worker) {
 
 /// Where the owner died of a client's call, that is the end of the client's case.
 void Crew::take(DeviceOwner::Death death) {
-    most_answered_ = std::min(2 * most_answered_, answered_at_most);
     Ended ended{.end = std::move(death.end),
                 .history = std::move(death.history),
                 .had_several = death.had_several};
@@ -398,7 +454,7 @@ void Crew::watch_owner() {
 }
 
 void Crew::watch(Worker& worker) {
-    if (!worker.process.runs()) return;
+    if (!worker.process.runs() || worker.process.is_ending()) return;
     if (worker.process.has_ended()) {
         receive(worker);
         // If something that it started holds the pipe, reading never meets its end.
@@ -427,10 +483,8 @@ void Crew::watch(Worker& worker) {
 
 /// Another process goes on, and no case is charged.
 void Crew::replace(Worker& worker) {
-    worker.process.kill_now();
-    if (worker.is_client()) owner_->forget(worker.client);
-    worker.history = {};
-    restart(worker);
+    worker.is_replaced = true;
+    bury(worker, "replaced");
 }
 
 void Crew::poll_once(double seconds) {
@@ -438,10 +492,13 @@ void Crew::poll_once(double seconds) {
     // For each worker the pipes of its answers, prints and requests; poll ignores -1.
     constexpr std::size_t pipes = 3;
     std::vector<pollfd> fds;
+    bool any_ends = owner_ && owner_->is_ending();
     for (const auto& worker : workers_) {
         const WorkerProcess& process = worker->process;
-        fds.push_back({.fd = process.answer_fd(), .events = POLLIN, .revents = 0});
-        fds.push_back({.fd = process.print_fd(), .events = POLLIN, .revents = 0});
+        const bool is_read = !process.is_ending();
+        any_ends |= process.is_ending();
+        fds.push_back({.fd = is_read ? process.answer_fd() : -1, .events = POLLIN, .revents = 0});
+        fds.push_back({.fd = is_read ? process.print_fd() : -1, .events = POLLIN, .revents = 0});
         fds.push_back({.fd = process.has_unsent() ? process.request_fd() : -1,
                        .events = POLLOUT,
                        .revents = 0});
@@ -450,7 +507,8 @@ void Crew::poll_once(double seconds) {
         fds.push_back({.fd = owner_->answer_fd(), .events = POLLIN, .revents = 0});
         fds.push_back({.fd = owner_->print_fd(), .events = POLLIN, .revents = 0});
     }
-    const double longest = std::clamp(seconds, 0.0, look_interval_seconds);
+    const double longest =
+        std::clamp(seconds, 0.0, any_ends ? ending_seconds : look_interval_seconds);
     if (poll(fds.data(), fds.size(), static_cast<int>(longest * 1e3)) < 0 && errno != EINTR)
         throw EnvironmentError(std::string("poll: ") + std::strerror(errno));
     for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -461,6 +519,7 @@ void Crew::poll_once(double seconds) {
         }
         if (fds[pipes * i + 1].revents != 0) worker.process.read_prints();
         if (fds[pipes * i].revents != 0) receive(worker);
+        if (worker.process.is_ending()) see_end(worker);
     }
     if (owner_)
         if (auto death = owner_->look()) take(std::move(*death));
@@ -479,20 +538,28 @@ std::optional<Crew::Event> Crew::next(double seconds) {
     return event;
 }
 
-std::vector<Crew::Ended> Crew::finish(double exit_seconds) {
+std::vector<Crew::Ended> Crew::finish(double exit_seconds, const std::function<void()>& meanwhile) {
     std::vector<Ended> badly;
     for (const auto& worker : workers_) {
-        if (!worker->running.empty()) worker->process.kill_now();
-        worker->process.close_requests();
+        if (!worker->process.runs() || worker->process.is_ending()) continue;
+        worker->is_replaced = !worker->running.empty();
+        worker->process.begin_end(exit_seconds, worker->is_replaced ? "not waited for" : "");
     }
-    for (const auto& worker : workers_) {
-        if (!worker->process.runs()) continue;
-        WorkerEnd end = worker->process.end(exit_seconds);
-        WorkerHistory history = std::exchange(worker->history, {});
-        // One that takes long to leave, on a busy machine or under a tool, has done nothing wrong.
-        if (end.exited_with(0)) note_left(history);
-        if (end.closed_pipe || end.in_good_order()) continue;
-        badly.push_back({.end = std::move(end), .history = std::move(history)});
+    const auto runs = [](const auto& worker) { return worker->process.runs(); };
+    for (; std::ranges::any_of(workers_, runs); std::this_thread::sleep_for(ending_pause)) {
+        if (meanwhile) meanwhile();
+        for (const auto& worker : workers_) {
+            auto end = runs(worker) ? worker->process.try_end() : std::nullopt;
+            if (!end) continue;
+            WorkerHistory history = std::exchange(worker->history, {});
+            // One that takes long to leave, on a busy machine or under a tool, has done nothing
+            // wrong.
+            if (end->exited_with(0)) note_left(history);
+            if (std::exchange(worker->is_replaced, false) || end->closed_pipe ||
+                end->in_good_order())
+                continue;
+            badly.push_back({.end = std::move(*end), .history = std::move(history)});
+        }
     }
     if (!owner_) return badly;
     if (auto death = owner_->finish())
@@ -500,35 +567,6 @@ std::vector<Crew::Ended> Crew::finish(double exit_seconds) {
                          .history = std::move(death->history),
                          .had_several = death->had_several});
     return badly;
-}
-
-LoneResult run_alone(WorkerPoolOptions options, const TimeLimits& limits,
-                     const std::vector<Work>& works, Patience patience,
-                     std::set<std::string> distrusted, const std::function<void()>& meanwhile,
-                     bool checks_heap) {
-    options.jobs = 1;
-    options.depth = 1;
-    options.strict_cases = checks_heap ? std::numeric_limits<std::int64_t>::max() : 0;
-    options.owned_device.clear();
-    Crew crew(std::move(options), limits, std::move(distrusted));
-    LoneResult result;
-    for (const Work& work : works) {
-        crew.give({.ticket = -1, .work = work, .patience = patience});
-        std::optional<Crew::Event> event;
-        while (!(event = crew.next(meanwhile ? meanwhile_seconds : 1.0)))
-            if (meanwhile) meanwhile();
-        if (auto* ended = std::get_if<Crew::Ended>(&*event)) {
-            result.death = std::move(ended->end);
-            return result;
-        }
-        result.outcome = std::move(std::get<Crew::Answered>(*event).outcome);
-    }
-    // The pool waits meanwhile, once for each suspect; a GPU takes long to be left.
-    const bool is_quick = !works.empty() && works.back().device == "cpu";
-    for (Crew::Ended& ended :
-         crew.finish(is_quick ? WorkerProcess::death_seconds : WorkerProcess::exit_seconds))
-        result.death = std::move(ended.end);
-    return result;
 }
 
 }  // namespace gradverify

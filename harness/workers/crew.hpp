@@ -36,7 +36,8 @@ struct WorkerPoolOptions {
     /// A worker's first cases run with a checked heap, since most kernels that damage it always do.
     /// Then the worker's end is checked too, and it is replaced. Unless this is 0, an owner calls
     /// a kernel only after such a worker has answered a case of it, or twice as many for each
-    /// owner that has died: its own heap is not checked, and its death keeps all clients waiting.
+    /// case that has ended its process: its own heap is not checked, and its death keeps all
+    /// clients waiting.
     std::int64_t strict_cases = 200;
     /// Null where the command starts another program than this one.
     std::shared_ptr<ForkServers> forks = std::make_shared<ForkServers>();
@@ -107,8 +108,9 @@ class Crew {
     /// What happened next; nothing when nothing did for these seconds, or a little while.
     std::optional<Event> next(double seconds);
     /// Ends the workers, at once those that are not idle; returns the idle ones that did not end in
-    /// good order.
-    std::vector<Ended> finish(double exit_seconds = WorkerProcess::exit_seconds);
+    /// good order. `meanwhile` is called now and then.
+    std::vector<Ended> finish(double exit_seconds = WorkerProcess::exit_seconds,
+                              const std::function<void()>& meanwhile = {});
 
   private:
     struct Worker;
@@ -125,8 +127,11 @@ class Crew {
     static Worker& least_busy(Workers workers);
     void note_left(const WorkerHistory& history);
     void note_fatal(const Task& task);
+    void note_wrong(const Kernel* kernel);
     void note_answered(const Kernel* kernel);
     static bool opens_gpu(const Worker& worker);
+    static bool is_again(const Worker& worker, const Task& task);
+    bool runs_again(const Worker& worker, const Task& task, const WorkerHistory& history);
     void put(Worker& worker, Task task);
     void start(Worker& worker);
     Worker& add(int client);
@@ -138,6 +143,7 @@ class Crew {
     void await_device(const std::string& why);
     void watch(Worker& worker);
     void bury(Worker& worker, const std::string& overstepped = "");
+    void see_end(Worker& worker);
     void replace(Worker& worker);
     void restart(Worker& worker);
     void take(DeviceOwner::Death death);
@@ -155,7 +161,8 @@ class Crew {
     std::set<WorkRow> left_by_clients_;  ///< a client has left a case of such a row
     struct KnownKernel {
         bool is_kept_apart = false, has_left = false;
-        bool has_ended_process = false;  ///< on the owned device
+        /// On the owned device a case of it has failed or ended its process; as the first of one.
+        bool is_wrong = false, fails_alone = false;
         /// Whether the owner may call it, and the cases that others have answered until then.
         bool may_be_owned = false;
         int answered = 0;
@@ -168,17 +175,5 @@ class Crew {
     int unreachable_ = 0;  ///< workers in a row that could not reach their device
     Clock::time_point last_look_{};
 };
-
-struct LoneResult {
-    Outcome outcome;                 ///< of the last work, unless the worker died
-    std::optional<WorkerEnd> death;  ///< of the worker, at some work or at its exit
-};
-
-/// Runs work, in this order, in a fresh worker whose end is checked, and its heap with it where
-/// `checks_heap`: what goes wrong there is this work's doing. `meanwhile` is called now and then.
-LoneResult run_alone(WorkerPoolOptions options, const TimeLimits& limits,
-                     const std::vector<Work>& works, Patience patience = Patience::full,
-                     std::set<std::string> distrusted = {},
-                     const std::function<void()>& meanwhile = {}, bool checks_heap = true);
 
 }  // namespace gradverify

@@ -130,17 +130,21 @@ std::optional<DeviceOwner::Death> DeviceOwner::look() {
         if (is_asked()) start();
         return std::nullopt;
     }
+    if (process_.is_ending()) {
+        auto end = process_.try_end();
+        return end ? bury(std::move(*end)) : std::nullopt;
+    }
     process_.read_prints();
     const bool says_more = process_.read_answers();
     while (const auto line = process_.next_line())
         if (line->starts_with("unreachable ")) unreachable_ = line->substr(line->find(' ') + 1);
-    if (!says_more || process_.has_ended()) return bury(process_.end(WorkerProcess::death_seconds));
+    if (!says_more || process_.has_ended()) process_.begin_end(WorkerProcess::death_seconds);
     return std::nullopt;
 }
 
 std::optional<DeviceOwner::Death> DeviceOwner::watch(WorkerAllowance allowed) {
     if (auto death = look()) return death;
-    if (!process_.runs() || !is_asked()) return std::nullopt;
+    if (!process_.runs() || process_.is_ending() || !is_asked()) return std::nullopt;
     if (exchange_.head().rounds != rounds_at_start_)
         unreachable_.clear();
     else
@@ -154,8 +158,10 @@ std::optional<DeviceOwner::Death> DeviceOwner::watch(WorkerAllowance allowed) {
         if (std::exchange(turn, turn_now) != turn_now || !is_same) watchdog.case_begins();
         // What waits for a call that is made alone is not being made.
         if (!has_asked(i) || (in_hand > 0 && i != in_hand - 1)) continue;
-        if (const auto why = process_.why_kill(allowed, watchdog))
-            return bury(process_.end(0.0, *why));
+        if (const auto why = process_.why_kill(allowed, watchdog)) {
+            process_.begin_end(0.0, *why);
+            return std::nullopt;
+        }
     }
     return std::nullopt;
 }

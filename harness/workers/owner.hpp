@@ -44,8 +44,9 @@ class DeviceOwner {
     /// A case of a client was answered, in which the owner took part.
     void answered(const Task& task);
 
-    int answer_fd() const { return process_.answer_fd(); }
-    int print_fd() const { return process_.print_fd(); }
+    bool is_ending() const { return process_.is_ending(); }
+    int answer_fd() const { return is_ending() ? -1 : process_.answer_fd(); }
+    int print_fd() const { return is_ending() ? -1 : process_.print_fd(); }
     void read_prints() { process_.read_prints(); }
 
     /// Starts the process where a call waits for it, and looks whether it has ended.

@@ -28,6 +28,8 @@ void WorkerPool::take(const Crew::Answered& answered) {
     if (task.work.kernel && task.ticket >= 0 && outcome.verdict == Verdict::passed &&
         task.work.device == "cpu" && !known_[task.work.kernel].first_passed)
         known_[task.work.kernel].first_passed = task;
+    if (before.empty() && task.ticket >= 0 && outcome.verdict == Verdict::failed && is_first)
+        known_[task.work.kernel].fails_alone = true;
     answer(task, before.empty() ? outcome : judge(before, task, outcome));
 }
 
@@ -51,6 +53,7 @@ void WorkerPool::take(const Crew::Ended& ended) {
     if (fatal->ticket >= 0 && ended.end.took_long() && !ended.had_all_its_time) {
         Outcome outcome = charged(ended.end, fatal->work);
         outcome.seconds_total = limits_.allowance(fatal->work, Patience::trial).cpu_seconds;
+        limits_.put_off(fatal->work);
         return answer(*fatal, std::move(outcome), true);
     }
     Task task = *fatal;

@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/workers/crew.hpp"
+#include "harness/workers/run_alone.hpp"
 
 namespace gradverify {
 
@@ -60,8 +60,10 @@ class WorkerPool {
     bool is_left(const WorkRow& row) const { return crew_.is_left(row); }
     std::int64_t changes_of_left() const { return crew_.changes_of_left(); }
     bool has_room_for_left() const { return crew_.has_room_for_left(); }
-    /// Cases whose answer `wait` has not yet returned.
+    /// Cases whose answer `wait` has not yet returned; of these, those that no worker has any more,
+    /// since it is looked for who is to blame for a death or a failure.
     std::size_t in_flight() const { return in_flight_; }
+    std::size_t judged() const { return deferred_.size() + (is_judging_ ? 1 : 0); }
 
     /// Gives a case to the worker with the fewest. Tickets are not negative. A trial that takes
     /// long is ended and answered as put off.
@@ -126,6 +128,8 @@ class WorkerPool {
     std::optional<Task> only_culprit(const std::vector<Task>& before, const Work& work);
     /// Whether a process dies at one of the others behind this one, and not at that alone.
     bool ends_others(const Work& before, const std::vector<Work>& others);
+    /// Whether one of these is of another kernel that was charged with the death of a process.
+    bool has_harmful(const std::vector<Task>& tasks, const Kernel* other_than);
     /// Notes that a kernel ended a process, or made another's case do so.
     void note_harm(const Work& work);
     /// Gives an answered case of a kernel a late answer: what it leaves makes this work fail.
@@ -140,6 +144,7 @@ class WorkerPool {
     struct KnownKernel {
         bool fails_alone = false;          ///< or behind cases of its own
         bool is_harmful = false;           ///< was charged with the death of a process
+        std::set<std::string> causes;      ///< of these, of cases that died alone
         std::optional<Task> first_passed;  ///< on the CPU device
     };
     std::map<const Kernel*, KnownKernel> known_;

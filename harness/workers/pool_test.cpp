@@ -55,12 +55,6 @@ WorkerPoolOptions owned(int jobs) {
     return with;
 }
 
-Work work_on(const std::string& device) {
-    Work work = told("pass");
-    work.device = device;
-    return work;
-}
-
 bool is_alive(const std::string& pid) { return kill(std::stoi(pid), 0) == 0; }
 
 /// Whether it does more than wait for its parent to reap it.
@@ -117,14 +111,14 @@ TEST_CASE("cases are spread over as many workers as a large machine has cores") 
     CHECK(pids.size() == 70);
 }
 
-TEST_CASE("what clients of an owner leave is done by a quarter of the jobs, beside all else") {
+TEST_CASE("what clients of an owner leave is done by half as many as jobs, beside all else") {
     WorkerPool pool(owned(8));
     std::set<std::string> left, done_by_clients;
     std::vector<std::string> words(40, "use_device");
     words.insert(words.end(), 40, "pid");
     for (const auto& [ticket, outcome] : outcomes_of(pool, words))
         (ticket < 40 ? left : done_by_clients).insert(outcome.message);
-    CHECK(left.size() == 2);
+    CHECK(left.size() == 4);
     CHECK(done_by_clients.size() == 16);
     for (const std::string& pid : left) CHECK_FALSE(done_by_clients.contains(pid));
 }
@@ -307,11 +301,11 @@ TEST_CASE("what a process prints is passed on, but for the trials of a shrink") 
 
 TEST_CASE("a case that spins, sleeps or begins blocks for ever fails in the end, and no other") {
     const std::string slowest = " (the slowest case of this run took 0.00098 s)";
-    check_only_middle_fails("spin", "no end after 0.3 s of CPU time" + slowest, impatient(0.3));
+    check_only_middle_fails("spin", "no end after 0.3 s of CPU time" + slowest, impatient(1.0));
     check_only_middle_fails("hang", "no end after 0.2 s in which it slept" + slowest,
-                            impatient(0.1));
+                            impatient(1.0 / 3.0));
     check_only_middle_fails("begin_blocks_without_end", "no end after 2 s of CPU time" + slowest,
-                            impatient(0.1));
+                            impatient(1.0 / 3.0));
     // A trial of shrinking is given less time.
     WorkerPool pool(impatient(2.0));
     CHECK(pool.run(told("spin"), {.patience = Patience::trial}).message ==
@@ -341,70 +335,13 @@ TEST_CASE("a worker that is stopped from running by others is not late") {
     }
 }
 
-TEST_CASE("the limit grows with the slowest case so far, of large cases and others apart") {
-    TimeLimits limits({.floor_seconds = 1.0, .large_seconds = 50.0});
-    const Work on_cpu = work_on("cpu"), on_cuda = work_on("cuda");
-    Work large = on_cuda;
-    large.multiply_adds = 1e12;
-    CHECK(limits.allowance(large, Patience::full).cpu_seconds > 1e6);
-    large.is_large = true;
-    const auto check_allowed = [&](const Work& work, const WorkerAllowance& full, double trial) {
-        CHECK(limits.allowance(work, Patience::full) == full);
-        const WorkerAllowance tried = limits.allowance(work, Patience::trial);
-        CHECK(tried.cpu_seconds == trial);
-        CHECK(tried.cpu_seconds_in_all == trial);
-        CHECK(tried.sleep_seconds == 2.0 * trial);
-    };
-    check_allowed(on_cpu, {1.0, 20.0, 2.0}, 0.1);
-    check_allowed(large, {50.0, 1000.0, 100.0}, 5.0);
-    Outcome slow = Outcome::passed();
-    slow.seconds_cpu = 0.5;
-    limits.completed(on_cpu, slow, /*is_first_of_process=*/true);
-    CHECK(limits.allowance(on_cpu, Patience::full).cpu_seconds == 1.0);
-    limits.completed(on_cpu, slow);
-    slow.seconds_cpu = 5.0;
-    limits.completed(large, slow);
-    check_allowed(on_cpu, {10.0, 200.0, 20.0}, 1.0);
-    check_allowed(large, {100.0, 2000.0, 200.0}, 10.0);
-    CHECK(limits.allowance(on_cuda, Patience::full).cpu_seconds == 3.0);
-    CHECK(limits.history(on_cpu) == "the slowest case of this run took 0.5 s");
-    CHECK(limits.history(on_cuda) == "no case of this run has ended");
-}
-
-TEST_CASE("a trial that opens a GPU has all its time until one has, and then what that takes") {
-    TimeLimits limits({.floor_seconds = 1.0, .cuda_factor = 3.0});
-    const Work work = work_on("cuda");
-    const auto seconds = [&](bool opens) {
-        return limits.allowance(work, Patience::trial, opens).cpu_seconds;
-    };
-    CHECK(seconds(true) == 3.0);
-    CHECK_FALSE(limits.was_opened(work));
-    Outcome first = Outcome::passed();
-    first.seconds_cpu = 0.5;
-    limits.completed(work, first, /*is_first_of_process=*/true);
-    CHECK(limits.was_opened(work));
-    CHECK(seconds(true) == doctest::Approx(0.3 + 3.0 * 0.5));
-    CHECK(seconds(false) == doctest::Approx(0.3));
-    CHECK(limits.allowance(work, Patience::full, true).cpu_seconds == 3.0);
-}
-
-TEST_CASE("the limit follows the kernel's own cases, or the machine's pace") {
-    TimeLimits limits({.floor_seconds = 1.0});
-    const Kernel slow, quick, others[3];
-    const auto completes = [&](const Kernel& kernel, double seconds) {
-        Work work = work_on("cpu");
-        work.kernel = &kernel;
-        Outcome outcome = Outcome::passed();
-        outcome.seconds_cpu = seconds;
-        limits.completed(work, outcome);
-        return limits.allowance(work, Patience::full).cpu_seconds;
-    };
-    CHECK(completes(quick, 0.01) == 1.0);
-    for (const Kernel& other : others) completes(other, 0.01);
-    CHECK(completes(slow, 0.5) == 10.0);
-    CHECK(completes(quick, 0.01) == 1.0);
-    for (const Kernel& other : others) completes(other, 0.1);
-    CHECK(completes(quick, 0.01) == 2.0);
+TEST_CASE("what a process takes to end keeps no other waiting") {
+    WorkerPool pool(options(2));
+    pool.submit(0, told("close_pipe"));  // ended after a second
+    constexpr int others = 20;
+    for (int i = 1; i <= others; ++i) pool.submit(i, told("sleep_20"));
+    // A few wait in its pipe.
+    for (int i = 1; i <= others / 2; ++i) CHECK(pool.wait(60.0).value().ticket != 0);
 }
 
 TEST_CASE("a device that several new workers can't reach is the environment's fault") {

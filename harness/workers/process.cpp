@@ -189,19 +189,34 @@ bool WorkerProcess::has_ended() const {
     return failed != 0 || info.si_pid != 0;
 }
 
-WorkerEnd WorkerProcess::end(double grace_seconds, const std::string& overstepped) {
-    using Clock = std::chrono::steady_clock;
-    WorkerEnd ended{.overstepped = overstepped};
+void WorkerProcess::begin_end(double grace_seconds, const std::string& overstepped) {
     close_requests();
-    const auto until = Clock::now() + std::chrono::duration<double>(grace_seconds);
-    while (!has_ended()) {
-        read_prints();  // a full pipe would keep it from ending
-        const double over = std::chrono::duration<double>(Clock::now() - until).count();
-        if (over >= 0.0 && !is_waited_for(over, is_exiting(worker_.pid))) {
-            ended.closed_pipe = overstepped.empty();
-            break;
-        }
+    if (!overstepped.empty()) {
+        kill(-worker_.pid, SIGKILL);
+        grace_seconds = death_seconds;
+    }
+    end_ = {std::chrono::steady_clock::now() +
+                std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                    std::chrono::duration<double>(grace_seconds)),
+            overstepped};
+}
+
+WorkerEnd WorkerProcess::end(double grace_seconds, const std::string& overstepped) {
+    begin_end(grace_seconds, overstepped);
+    for (;;) {
+        if (auto ended = try_end()) return std::move(*ended);
         std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+}
+
+std::optional<WorkerEnd> WorkerProcess::try_end() {
+    read_prints();  // a full pipe would keep it from ending
+    WorkerEnd ended{.overstepped = end_->overstepped};
+    if (!has_ended()) {
+        const std::chrono::duration<double> over = std::chrono::steady_clock::now() - end_->until;
+        if (over.count() < 0.0 || is_waited_for(over.count(), is_exiting(worker_.pid)))
+            return std::nullopt;
+        ended.closed_pipe = ended.overstepped.empty();
     }
     kill(-worker_.pid, SIGKILL);
     waitpid(worker_.pid, &ended.status, 0);
@@ -220,6 +235,7 @@ WorkerEnd WorkerProcess::end(double grace_seconds, const std::string& oversteppe
     for (const std::string_view partner : split(partners, ' '))
         if (!partner.empty()) ended.partners.emplace_back(partner);
     worker_ = {};
+    end_.reset();
     return ended;
 }
 
@@ -229,6 +245,7 @@ void WorkerProcess::kill_now() {
         waitpid(worker_.pid, nullptr, 0);
     }
     worker_ = {};
+    end_.reset();
 }
 
 }  // namespace gradverify

@@ -3,6 +3,7 @@
 // it died of. It is clean (fork and exec, never fork alone), and leads a process group of its own.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -100,7 +101,13 @@ class WorkerProcess {
     /// The same of what another watchdog looks at.
     std::optional<std::string> why_kill(const WorkerAllowance& allowed, Watchdog& watchdog) const;
 
-    /// Waits until it has ended, for so long at most, then kills it with all that it started.
+    /// Has so long to end in; one that has overstepped a limit is killed at once. A process that
+    /// used a GPU takes seconds to end, in which others go on.
+    void begin_end(double grace_seconds, const std::string& overstepped = "");
+    bool is_ending() const { return end_.has_value(); }
+    /// Nothing until it has ended, or its time is up; then it is killed with all that it started.
+    std::optional<WorkerEnd> try_end();
+    /// Both; waits for it.
     WorkerEnd end(double grace_seconds, const std::string& overstepped = "");
     void kill_now();
 
@@ -110,6 +117,11 @@ class WorkerProcess {
     std::int64_t lines_sent_ = 0, number_answered_ = -1;
     bool shows_prints_ = true;
     Watchdog watchdog_;
+    struct Ending {
+        std::chrono::steady_clock::time_point until;
+        std::string overstepped;
+    };
+    std::optional<Ending> end_;
 };
 
 }  // namespace gradverify

@@ -21,6 +21,10 @@ constexpr double sleep_factor = 2.0, opening_factor = 3.0;
 // work of threads that stay idle.
 constexpr double progress_factor = 20.0;
 constexpr double trial_share = 0.1;
+// Of the floor, once other cases have told the pace of the CPU device.
+constexpr double share_of_known_pace = 0.3;
+// Of a trial where one of its kernel was put off, since others will be, too.
+constexpr double hurried_share = 0.1;
 
 /// The kernel's own, or the median of all.
 double telling_share(const std::map<const Kernel*, double>& shares, const Kernel* kernel) {
@@ -48,12 +52,18 @@ void TimeLimits::completed(const Work& work, const Outcome& outcome, bool is_fir
     history.slowest_seconds = std::max(history.slowest_seconds, seconds);
     double& own = history.slowest_of[work.kernel];
     own = std::max(own, seconds);
+    if (seconds > hurried_share * trial_share * parenthesis(work))
+        history.hurried.erase(work.kernel);
     if (is_first_of_process) {
         history.slowest_first = std::max(history.slowest_first, seconds);
         return;
     }
     double& share = history.largest_shares[work.kernel];
     share = std::max(share, seconds / parenthesis(work));
+}
+
+void TimeLimits::put_off(const Work& work) {
+    histories_[kind_of(work)].hurried.insert(work.kernel);
 }
 
 bool TimeLimits::was_opened(const Work& work) const {
@@ -66,8 +76,12 @@ WorkerAllowance TimeLimits::allowance(const Work& work, Patience patience, bool 
     const double share =
         found == histories_.end() ? 0.0 : telling_share(found->second.largest_shares, work.kernel);
     const bool is_trial = patience == Patience::trial && (!opens || was_opened(work));
+    const bool is_hurried =
+        is_trial && found != histories_.end() && found->second.hurried.contains(work.kernel);
+    const bool knows_pace = !is_trial && !work.is_large && share > 0.0;
+    const double least = is_hurried ? hurried_share : knows_pace ? share_of_known_pace : 1.0;
     const double limit =
-        parenthesis(work) * std::max(1.0, factor * share) * (is_trial ? trial_share : 1.0) +
+        parenthesis(work) * std::max(least, factor * share) * (is_trial ? trial_share : 1.0) +
         (is_trial && opens ? opening_factor * found->second.slowest_first : 0.0);
     return {.cpu_seconds = limit,
             .cpu_seconds_in_all = limit * (is_trial ? 1.0 : progress_factor),

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -36,6 +37,10 @@ class TimeLimits {
     /// loads libraries, so it lengthens no later limit.
     void completed(const Work& work, const Outcome& outcome, bool is_first_of_process = false);
 
+    /// A trial of it took too long: from now on its kernel's are short, until one that took longer
+    /// than these has come to its end.
+    void put_off(const Work& work);
+
     /// Leaves `memory_bytes` alone. A trial of shrinking gets no more time for all its blocks than
     /// for one: a candidate that takes long is no smaller problem.
     /// `opens`: the worker has answered no case, so it opens a GPU too: a trial has three times as
@@ -53,6 +58,7 @@ class TimeLimits {
     struct History {
         double slowest_seconds = 0.0, slowest_first = 0.0;
         std::map<const Kernel*, double> largest_shares, slowest_of;
+        std::set<const Kernel*> hurried;  ///< a trial was put off
     };
     using Kind = std::pair<std::string, bool>;  ///< the device, and whether it is large
     static Kind kind_of(const Work& work) { return {work.device, work.is_large}; }
