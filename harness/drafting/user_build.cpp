@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -178,28 +179,55 @@ std::string project_of(const UserFiles& given) {
     return text;
 }
 
-/// Held by this process, or by one that it becomes, until it ends.
-class Lock {
-  public:
-    explicit Lock(const fs::path& folder)
-        : fd_(::open((folder / "lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
-        if (fd_ < 0) refuse_write(folder / "lock");
-        ::flock(fd_, LOCK_EX);
-    }
-    Lock(const Lock&) = delete;
-    Lock& operator=(const Lock&) = delete;
-    ~Lock() { ::close(fd_); }
-
-  private:
-    int fd_;
-};
-
 fs::path made_folder(const fs::path& folder) {
     std::error_code wrong;
     fs::create_directories(folder, wrong);
     if (wrong)
         throw EnvironmentError("can't make the folder " + folder.string() + ": " + wrong.message());
     return folder;
+}
+
+/// Of a folder, which is made. Its file's time tells when the folder was used last.
+class Lock {
+  public:
+    explicit Lock(const fs::path& folder) {
+        const fs::path file = folder / "lock";
+        struct stat status{};
+        do {
+            made_folder(folder);
+            if (fd_ >= 0) ::close(fd_);
+            fd_ = ::open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+            if (fd_ < 0) refuse_write(file);
+            ::flock(fd_, LOCK_EX);
+            // Another process may have removed it meanwhile, with the folder.
+        } while (::fstat(fd_, &status) == 0 && status.st_nlink == 0);
+        ::futimens(fd_, nullptr);
+    }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+    ~Lock() { ::close(fd_); }
+
+  private:
+    int fd_ = -1;
+};
+
+/// Removes those builds that were used longest ago, but for what is or may still be in use.
+void remove_old_builds(const fs::path& cache) {
+    constexpr std::size_t builds_kept = 20;
+    const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
+    std::set<std::pair<fs::file_time_type, fs::path>> builds;
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(cache))
+        if (const auto used = fs::last_write_time(entry.path() / "lock", ignored);
+            !ignored && fs::exists(entry.path() / "build"))
+            builds.emplace(used, entry.path());
+    for (; builds.size() > builds_kept && builds.begin()->first < old;
+         builds.erase(builds.begin())) {
+        const fs::path& oldest = builds.begin()->second;
+        const int lock = ::open((oldest / "lock").c_str(), O_RDWR | O_CLOEXEC);
+        if (lock >= 0 && ::flock(lock, LOCK_EX | LOCK_NB) == 0) fs::remove_all(oldest, ignored);
+        if (lock >= 0) ::close(lock);
+    }
 }
 
 std::string command_of(const std::vector<std::string>& words) {
@@ -239,8 +267,7 @@ fs::path package_folder() {
     const fs::path folder = program.parent_path();
     fs::path prefix = folder;
     if (fs::exists(folder / "gradverify-config.cmake") && fs::exists(folder / "CMakeCache.txt")) {
-        prefix = made_folder(cache_folder() /
-                             fmt::format("package-{:016x}", mix_seed(0, folder.string())));
+        prefix = cache_folder() / fmt::format("package-{:016x}", mix_seed(0, folder.string()));
         const Lock lock(prefix);
         const fs::path installed = prefix / "bin" / program.filename();
         if (!fs::exists(installed) || fs::last_write_time(installed) < fs::last_write_time(program))
@@ -394,10 +421,11 @@ std::string program_over(const UserFiles& given, const std::string& device,
     if (device == "cpu") configure.emplace_back("-DGRADVERIFY_CUDA=OFF");
     if (device == "cuda") configure.emplace_back("-DGRADVERIFY_CPU=OFF");
     if (has_program("ninja")) configure.insert(configure.end(), {"-G", "Ninja"});
-    const fs::path folder = made_folder(
+    const fs::path folder =
         cache_folder() / fmt::format("{}-{:016x}", fs::path(given.files.front()).stem().string(),
-                                     mix_seed(0, project + command_of(configure))));
+                                     mix_seed(0, project + command_of(configure)));
     const Lock lock(folder);
+    remove_old_builds(cache_folder());
     const fs::path build = folder / "build";
     if (!fs::exists(build / "CMakeCache.txt") || read_file(folder / "CMakeLists.txt") != project) {
         write_file(folder / "CMakeLists.txt", project);

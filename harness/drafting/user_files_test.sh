@@ -133,7 +133,18 @@ holds 'what a filter is called, too' bash -c "tr -d ' \n' <conv_glue.cu | grep -
 # Built, then found as it is.
 expect 0 out '^12 rows: 12 passed' check both.cu "${built_with[@]}" --device cpu --cases 2
 files=(relu.cu relu_glue.cu "${built_with[@]}" --device cpu)
+# Of old builds the 20 used last are kept, and one that is in use.
+old=$XDG_CACHE_HOME/gradverify/old
+for days in $(seq 10 31); do
+    mkdir -p "$old-$days/build"
+    touch -d "$days days ago" "$old-$days/lock"
+done
+exec 9<"$old-31/lock"
+flock 9
 expect 0 out '6 rows: 6 passed' check "${files[@]}" --cases 50
+exec 9<&-
+holds 'old builds are kept' test -d "$old-10/build" -a -d "$old-25/build" -a -d "$old-31/build"
+holds 'older ones are removed' test ! -e "$old-30" -a ! -e "$old-29"
 holds 'the first run builds' grep -q 'building the files' err
 expect 0 out '^relu.grad_input/relu_backward ' check "${files[@]}" --cases 50
 holds 'an unchanged file is not built again' test ! -s err

@@ -443,9 +443,11 @@ TEST_CASE("a row with a case that has not ended when time is up has not passed")
         say_that_time_is_up();
         return Shrunk{{}, found, outcome};
     };
-    const auto rows = bench.check({bench.row("hang"), bench.row("fail")}, {.cases = 1000}, 2);
+    const auto rows = bench.check({bench.row("hang"), bench.row("fail"), bench.row("hang_at_1")},
+                                  {.cases = 2}, 2);
     CHECK(said(rows[0]) == "skipped: a case did not end in time");
     CHECK(rows[0].may_hang);
+    CHECK(said(rows[2]) == "skipped: a case did not end in time, 1 passed");
     CHECK_FALSE(rows[1].may_hang);
     CHECK(rows[1].verdict == Verdict::failed);
 }

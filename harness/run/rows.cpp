@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/run/rows.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -518,6 +520,7 @@ void Rows::end(Serving& serving) {
     if (result.may_hang) {
         result.verdict = Verdict::skipped;
         result.message = "a case did not end in time";
+        if (result.passed > 0) result.message += fmt::format(", {} passed", result.passed);
     }
     for (std::size_t i = 0; i < serving.problems.size(); ++i)
         if (result.row.property->compares_values && result.cases > 0 && !result.cut_short &&

@@ -228,6 +228,7 @@ Outcome obey(std::string_view text) {
     if (word == "fail_from_its_eighth" && ++counted >= 8) return Outcome::failed("eighth");
     if (word == "fail_by_chance" && ++counted == 1 && cases_before == 3)
         return Outcome::failed("chance");
+    if (word == "hang_at_1" && index == 1) return hang();
     if (word == "fail_telling_place")
         return Outcome::failed(std::to_string(cases_before - 1) + " before");
     if (word == "fail_by_turns" && is_turn_to_fail()) return Outcome::failed("by turns");

@@ -318,6 +318,10 @@ std::string also(const std::vector<const RowResult*>& rows, const std::string& t
                                  ? "the same"
                                  : std::string(without_shared_end(of.message, told))));
     lines.insert(lines.end(), elsewhere.begin(), elsewhere.end());
+    // What names a line of the source, as a race does, is nearer to the cause than a wrong value.
+    std::stable_partition(lines.begin(), lines.end(), [](const std::string& words) {
+        return source_line_in(words).has_value();
+    });
     std::string text;
     for (const std::string& words : lines)
         text += line(text.empty() ? "also" : "", wrapped(words, 13));

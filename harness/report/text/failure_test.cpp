@@ -106,8 +106,8 @@ TEST_CASE("a bug names each property that fails at its problem, and those that a
         plain_fails("repeatable", "varies; by chance; it adds to y; k.cu:1: launch");
     const RowResult whole = plain_fails("stays_in_bounds", "k.cu:1: launch");
     CHECK(contains(report_bug({&told, &shorter, &whole}, "gradverify"),
-                   "  also       repeatable: varies; by chance\n"
-                   "             stays_in_bounds: k.cu:1: launch\n"));
+                   "  also       stays_in_bounds: k.cu:1: launch\n"
+                   "             repeatable: varies; by chance\n"));
     const RowResult read = plain_fails("repeatable", "a.cu:1: read at address 0x7f5cbb1b");
     const RowResult read_again =
         plain_fails("stays_in_bounds", "a.cu:1: read at address 0x7f34ad6d");
