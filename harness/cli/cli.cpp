@@ -66,8 +66,11 @@ std::string perhaps_meant(const CLI::App& app) {
     for (const CLI::Option* option : verbs.front()->get_options())
         for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     for (const std::string& word : app.remaining(true))
-        if (const std::string name = word.substr(0, word.find('=')); name.starts_with("--"))
+        if (const std::string name = word.substr(0, word.find('=')); name.starts_with("--")) {
+            if (std::ranges::find(known, name) != known.end())
+                return fmt::format("; {} stands behind {}", name, verbs.front()->get_name());
             if (std::string meant = did_you_mean(name, known); !meant.empty()) return meant;
+        }
     return fmt::format("; `gradverify {} --help` says what it accepts", verbs.front()->get_name());
 }
 

@@ -118,6 +118,8 @@ expect 0 out '^conv.grad_bias/naive$' list "$kernel"
 expect 0 out '^  backward    dy, x, gamma, mean, rstd -> dx, dgamma, dbeta$' list --operators layer_norm
 holds "with its tensors" grep -qE '^    mean +saved +f32 4096$' out
 expect 0 out '^  computes    sums of x w and b$' list --operators conv
+expect 0 out '^    lse\[i\] = log of the sum of exp\(s\[i,j\]\) over' list --operators attention
+expect 0 out '^    geglu: act\(z\) = z \(1' list --operators geglu
 expect 0 out '^relu +forward, grad_input$' list --operators
 refused "no operator matches 'layer_nrm'; did you mean layer_norm.*list --operators. prints all" \
     list --operators layer_nrm
@@ -263,7 +265,7 @@ echo "== check: own problems"
 expect 0 out '^21 cases' check "$kernel" --problem in=3x2 --cases 3
 printf '# mine\n\n  in=3x2  # the first\n\tn=2,in=4x4\r\n' >problems
 expect 0 out '^210 cases' check "$kernel" --problems problems --problem in=1x1
-expect 1 out "^skipped: $kernel, repeatable on cpu: supports none of the given problems" \
+expect 1 out "^skipped: 7 rows of $kernel on cpu: supports none of the given problems" \
     check 'conv.grad_bias/*' --problem in=5x5,stride=2 --device cpu
 holds "and is not verified" grep -q "^not verified: $kernel" out
 refused "no selected kernel supports it: $kernel needs stride = 1" \
@@ -312,6 +314,7 @@ refused 'x of acts.safetensors has the sizes \(3, 4\), and on ' \
 echo "== check: wrong words"
 refused "there is no command 'chekc'; there are list, check, judge, repro, new, report, bench, completion, man; did you mean check" chekc
 refused 'there are the commands list, check, judge, repro, new, report, bench, completion, man'
+refused '; --time stands behind check$' --time 5s check
 refused 'not expected: --case; did you mean --cases\?$' check --case
 refused 'gradverify check --help. says what it accepts$' check --nothing-like-it
 refused 'not expected: --proprety=x; did you mean --property\?$' check --proprety=x

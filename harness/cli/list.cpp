@@ -15,6 +15,10 @@
 
 namespace gradverify {
 
+/// By operator what the head of its file says; one without a name ends it. GradverifyParts.cmake
+/// writes them.
+extern const char* const heads[][2];
+
 namespace {
 
 std::string supports(const Kernel& kernel) {
@@ -132,6 +136,12 @@ std::string made_of(const Operator& op) {
     return {};
 }
 
+/// What an operator of ours computes, in formulas.
+void print_head(const Operator& op) {
+    for (const auto* head = heads; (*head)[0]; ++head)
+        if (op.name == (*head)[0]) fmt::print("{}", (*head)[1]);
+}
+
 /// An operator's passes, and with a problem at hand its tensors there.
 void print_operator(const Operator& op) {
     fmt::print("{}\n  parameters  {}\n  computes    {}\n", op.name,
@@ -163,8 +173,10 @@ int list_operators(const ListArguments& arguments) {
         if (filters.empty())
             fmt::print("{:<24} {}\n", name,
                        wrapped(joined(names_of(registry.find_operator(name)->passes)), 25));
-        else if (is_selected(name, filters))
+        else if (is_selected(name, filters)) {
             print_operator(*registry.find_operator(name));
+            print_head(*registry.find_operator(name));
+        }
     return exit_ok;
 }
 

@@ -48,6 +48,7 @@ function(gradverify_operators)
     endif()
     set_property(GLOBAL PROPERTY gradverify_operators_of_${part} ${arg_OPERATORS})
     set_property(GLOBAL APPEND PROPERTY gradverify_parts ${part})
+    gradverify_keep_head(${arg_UNPARSED_ARGUMENTS})
     add_library(gradverify_reference_${part} OBJECT ${arg_UNPARSED_ARGUMENTS})
     gradverify_operator_flags(gradverify_reference_${part})
     if(GRADVERIFY_PRECOMPILE)
@@ -69,6 +70,23 @@ function(gradverify_operators)
         set_target_properties(gradverify_reference_${part} PROPERTIES EXCLUDE_FROM_ALL ON)
         set_property(GLOBAL APPEND PROPERTY gradverify_left_out ${arg_OPERATORS})
     endif()
+endfunction()
+
+# Keeps what the head of a part's header, or of its file, says: the formulas of its operators.
+function(gradverify_keep_head file)
+    string(REGEX REPLACE "cpp$" "hpp" header ${file})
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${header})
+        set(file ${header})
+    endif()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} text)
+    string(REGEX MATCH "\n(//[^\n]*\n)+" head "${text}")
+    string(REGEX REPLACE "\n// ?" "\n  " head "${head}")
+    string(REPLACE "\n  \n" "\n\n" head "${head}")
+    foreach(name IN LISTS arg_OPERATORS)
+        set_property(GLOBAL APPEND_STRING PROPERTY gradverify_heads
+            "    {\"${name}\", R\"head(${head})head\"},\n")
+    endforeach()
 endfunction()
 
 # Refuses a name in GRADVERIFY_PARTS that is none.
@@ -117,15 +135,20 @@ function(gradverify_kernel_of_part file)
     gradverify_add_kernels(${target} ${ARGN} ${file})
 endfunction()
 
-# Tells the executable what it lacks: a source of gradverify_main. To be called after all parts.
+# Tells the executable what it lacks, and what operators compute: a source of gradverify_main. To be
+# called after all parts.
 function(gradverify_say_what_is_left_out)
     get_property(left_out GLOBAL PROPERTY gradverify_left_out)
+    get_property(heads GLOBAL PROPERTY gradverify_heads)
     list(JOIN left_out " " left_out)
     set(file ${PROJECT_BINARY_DIR}/left_out.cpp)
     file(CONFIGURE OUTPUT ${file} CONTENT "// Written by GradverifyParts.cmake.
 namespace gradverify {
 extern const char* const left_out;
 const char* const left_out = \"${left_out}\";
+extern const char* const heads[][2];
+const char* const heads[][2] = {
+${heads}    {nullptr, nullptr}};
 }  // namespace gradverify
 ")
     target_sources(gradverify_main PRIVATE ${file})

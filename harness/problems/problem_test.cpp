@@ -116,6 +116,7 @@ TEST_CASE("a value that is no number, or out of range, is refused with the range
                       text);
     CHECK(
         contains(refusal(planar(), "in=0x1"), "`0` is not accepted for in: a whole number from 1"));
+    CHECK(contains(refusal(planar(), "n=1 in=1x1"), "commas stand between parameters"));
     CHECK(refusal(planar(), "n=1073741824,in=1x1").empty());
 }
 

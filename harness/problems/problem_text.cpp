@@ -55,6 +55,8 @@ std::vector<std::optional<std::string_view>> assignments(const ParameterSpace& s
         const std::size_t equals = item.find('=');
         if (equals == std::string_view::npos)
             refuse("`{}` is not of the form name=value; {}", item, accepted(space));
+        if (item.find('=', equals + 1) != std::string_view::npos)
+            refuse("`{}` is not accepted: commas stand between parameters, and no blanks", item);
         const std::string_view name = item.substr(0, equals);
         std::size_t p = 0;
         while (p < by_parameter.size() && space.parameters()[p].name != name) ++p;

@@ -20,7 +20,8 @@ struct FailingRun {
 };
 
 /// Which outputs are wrong in these runs, and what holds of all their wrong elements: they are
-/// zero, or those that are wanted times a number, transposed, moved along an axis, or other values.
+/// zero, or those that are wanted times a number, with two axes exchanged, moved along an axis, or
+/// other values.
 Symptoms symptoms_of(const Kernel& kernel, std::vector<FailingRun> runs,
                      const ListData& list_data = {});
 

@@ -68,16 +68,25 @@ Agreement agreement_of(std::span<const Sample> samples, const Pattern& pattern, 
     return all;
 }
 
-/// The elements in the order of the transpose along the last two axes.
-std::vector<double> transposed(const Sample& sample) {
+/// The elements as they lie where two axes are exchanged.
+std::vector<double> exchanged(const Sample& sample, std::size_t one, std::size_t other) {
     const auto& sizes = sample.map.sizes;
-    if (sizes.size() < 2) return {};
-    const auto rows = static_cast<std::size_t>(sizes[sizes.size() - 2]);
-    const auto columns = static_cast<std::size_t>(sizes.back());
+    if (other >= sizes.size()) return {};
+    const auto there = [&](std::size_t axis) {
+        return axis == one ? other : axis == other ? one : axis;
+    };
     std::vector<double> values = sample.want();
     for (std::size_t i = 0; i < values.size(); ++i) {
-        const std::size_t in = i % (rows * columns);
-        values[i - in + in % columns * rows + in / columns] = sample.want()[i];
+        std::vector<std::size_t> index(sizes.size());
+        for (std::size_t rest = i, axis = sizes.size(); axis-- > 0;) {
+            const auto size = static_cast<std::size_t>(sizes[axis]);
+            index[axis] = rest % size;
+            rest /= size;
+        }
+        std::size_t at = 0;
+        for (std::size_t axis = 0; axis < sizes.size(); ++axis)
+            at = at * static_cast<std::size_t>(sizes[there(axis)]) + index[there(axis)];
+        values[at] = sample.want()[i];
     }
     return values;
 }
@@ -169,9 +178,15 @@ std::string pattern_of_output(const Kernel& kernel, std::span<const Sample> samp
         Pattern pattern;
     };
     std::vector<Named> all{{"0", [](const Sample& sample) { return scaled(sample, 0.0); }},
-                           {"-want", [](const Sample& sample) { return scaled(sample, -1.0); }},
-                           {"want transposed", transposed}};
-    for (std::size_t axis = 0; axis < samples.front().map.sizes.size(); ++axis)
+                           {"-want", [](const Sample& sample) { return scaled(sample, -1.0); }}};
+    const std::size_t axes = samples.front().map.sizes.size();
+    for (std::size_t other = axes; other-- > 0;)
+        for (std::size_t one = other; one-- > 0;)
+            all.push_back({other == axes - 1 && one == axes - 2
+                               ? "want transposed"
+                               : fmt::format("want with axes {} and {} exchanged", one, other),
+                           [=](const Sample& sample) { return exchanged(sample, one, other); }});
+    for (std::size_t axis = 0; axis < axes; ++axis)
         for (const std::int64_t by : {1, -1})
             all.push_back({fmt::format("want one {} along axis {}, where there is one,",
                                        by > 0 ? "further" : "before", axis),

@@ -54,6 +54,10 @@ TEST_CASE("a pattern is told that all wrong elements have, and where") {
           "got = -want in all of dw");
     CHECK(pattern_in([](const auto& want, std::size_t i) { return want[i % 3 * 4 + i / 3]; }) ==
           "got = want transposed in all of dw");
+    // Written as if the sizes were 3 x 2 x 2.
+    CHECK(pattern_in([](const auto& want,
+                        std::size_t i) { return want[i / 2 % 2 * 6 + i / 4 * 2 + i % 2]; },
+                     {2, 3, 2}) == "got = want with axes 0 and 1 exchanged in all of dw");
     CHECK(pattern_in([](const auto& want, std::size_t i) {
               return i % 4 == 3 ? 7.0 : want[i + 1];
           }) == "got = want one further along axis 1, where there is one, in all of dw");

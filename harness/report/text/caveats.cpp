@@ -129,6 +129,20 @@ std::string not_verified_lines(const std::vector<RowRecord>& records) {
     return text + note(fmt::format("not verified: {} had no case before the run ended", first));
 }
 
+/// One for all rows of a kernel that are skipped for the same reason, where the first stands.
+std::string skipped_line(const RowRecord& record, const std::vector<RowRecord>& records) {
+    const auto is_alike = [&](const RowRecord& other) {
+        return other.verdict == Verdict::skipped && !other.known && !got_no_case(other) &&
+               other.message == record.message &&
+               other.kernel_on_device() == record.kernel_on_device();
+    };
+    if (&*std::ranges::find_if(records, is_alike) != &record) return {};
+    const auto rows = std::ranges::count_if(records, is_alike);
+    const std::string whose =
+        rows == 1 ? record.name() : fmt::format("{} rows of {}", rows, record.kernel_on_device());
+    return fmt::format("skipped: {}: {}\n", whose, record.message);
+}
+
 }  // namespace
 
 bool got_no_case(const RowRecord& record) {
@@ -141,9 +155,11 @@ std::string caveats(const std::vector<RowRecord>& records, const std::vector<std
     for (const RowRecord& record : records)
         if (got_no_case(record))
             ++without_time;
-        else if (record.known || record.verdict == Verdict::skipped)
-            text += fmt::format("{}{}: {}: {}\n", record.known ? "known to be " : "",
-                                name_of(record.verdict), record.name(), record.message);
+        else if (record.known)
+            text += fmt::format("known to be {}: {}: {}\n", name_of(record.verdict), record.name(),
+                                record.message);
+        else if (record.verdict == Verdict::skipped)
+            text += skipped_line(record, records);
     if (without_time > 0)
         text += fmt::format("skipped: the run ended before the first case of {} row{}\n",
                             print_grouped(without_time), without_time == 1 ? "" : "s");

@@ -134,6 +134,10 @@ TEST_CASE("rows and kernels that time ran out before are counted, and not listed
                    "skipped: the run ended before the first case of 2 rows\n"
                    "not verified: toy.forward/tree_reduction has no passed row\n"
                    "not verified: toy.forward/plain had no case before the run ended\n"));
+    results[1] = result_of("tree_reduction", "repeatable", Verdict::skipped, "no partner");
+    CHECK(contains(summary_of(results),
+                   "skipped: 2 rows of toy.forward/tree_reduction on cpu: no partner\n"
+                   "skipped: the run ended"));
 }
 
 TEST_CASE("an interrupted run is summed up in one sentence, behind what is wrong") {
