@@ -105,7 +105,7 @@ Crew::Worker& Crew::add(int client) {
 }
 
 void Crew::start(Worker& worker) {
-    worker.greeted = worker.has_answered = worker.retiring = false;
+    worker.greeted = worker.has_answered = worker.retiring = worker.is_replaced = false;
     worker.process.start(options_.command, worker.strict_left > 0 || worker.behind_others,
                          worker.is_client() ? owner_->exchange_fd() : -1, options_.forks.get());
     if (worker.is_client()) worker.process.send(owner_->greeting(worker.client));
@@ -541,8 +541,9 @@ std::optional<Crew::Event> Crew::next(double seconds) {
 std::vector<Crew::Ended> Crew::finish(double exit_seconds, const std::function<void()>& meanwhile) {
     std::vector<Ended> badly;
     for (const auto& worker : workers_) {
+        // What a worker has in hand is given up, and so is that of one that is being ended.
+        worker->is_replaced |= !worker->running.empty();
         if (!worker->process.runs() || worker->process.is_ending()) continue;
-        worker->is_replaced = !worker->running.empty();
         worker->process.begin_end(exit_seconds, worker->is_replaced ? "not waited for" : "");
     }
     const auto runs = [](const auto& worker) { return worker->process.runs(); };
