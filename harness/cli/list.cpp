@@ -17,7 +17,7 @@ namespace gradverify {
 
 /// By operator what the head of its file says; one without a name ends it. GradverifyParts.cmake
 /// writes them.
-extern const char* const heads[][2];
+extern const char* const operator_heads[][2];
 
 namespace {
 
@@ -138,7 +138,7 @@ std::string made_of(const Operator& op) {
 
 /// What an operator of ours computes, in formulas.
 void print_head(const Operator& op) {
-    for (const auto* head = heads; (*head)[0]; ++head)
+    for (const auto* head = operator_heads; (*head)[0]; ++head)
         if (op.name == (*head)[0]) fmt::print("{}", (*head)[1]);
 }
 

@@ -146,8 +146,8 @@ function(gradverify_say_what_is_left_out)
 namespace gradverify {
 extern const char* const left_out;
 const char* const left_out = \"${left_out}\";
-extern const char* const heads[][2];
-const char* const heads[][2] = {
+extern const char* const operator_heads[][2];
+const char* const operator_heads[][2] = {
 ${heads}    {nullptr, nullptr}};
 }  // namespace gradverify
 ")

@@ -115,8 +115,9 @@ bool WorkerPool::has_harmful(const std::vector<Task>& tasks, const Kernel* other
 
 Outcome WorkerPool::judge(const WorkerHistory& history, const Task& task, const WorkerEnd& end) {
     if (history.empty()) return blame(task, end);
-    // Its cases are known to end their process so by themselves.
-    if (known_[task.work.kernel].causes.contains(end.cause())) return charged(end, task.work);
+    // Its cases are known to end their process so by themselves; to try it takes long on a GPU.
+    if (task.work.device != "cpu" && known_[task.work.kernel].causes.contains(end.cause()))
+        return charged(end, task.work);
     // For a case that took too long once, a tenth of that tells whether it does so by itself.
     const bool too_much = !end.overstepped.empty();
     LoneResult again = alone({task.work}, too_much ? Patience::trial : task.patience);
@@ -268,7 +269,7 @@ Outcome WorkerPool::blame(const Task& task, WorkerEnd end) {
         end = *again.death;
     }
     Outcome outcome = charged(end, task.work);
-    if (outcome.verdict == Verdict::failed) {
+    if (outcome.verdict == Verdict::failed && task.work.kernel) {
         note_harm(task.work);
         known_[task.work.kernel].causes.insert(end.cause());
     }

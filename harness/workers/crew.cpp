@@ -54,9 +54,7 @@ struct Crew::Worker {
     std::deque<Task> waiting;      ///< not yet written to the pipe
     std::deque<Task> running;      ///< written, not yet answered; the first one is being run
     WorkerHistory history;         ///< answered by this process
-    /// What a case came to behind others; it is the first of this process.
-    std::optional<Event> behind_others;
-    int client = no_client;  ///< its place among the owner's clients
+    int client = no_client;        ///< its place among the owner's clients
 
     bool is_client() const { return client != no_client; }
     std::size_t load() const { return waiting.size() + running.size(); }
@@ -106,7 +104,9 @@ Crew::Worker& Crew::add(int client) {
 
 void Crew::start(Worker& worker) {
     worker.greeted = worker.has_answered = worker.retiring = worker.is_replaced = false;
-    worker.process.start(options_.command, worker.strict_left > 0 || worker.behind_others,
+    const bool runs_again =
+        !worker.waiting.empty() && behind_others_.contains(worker.waiting.front().ticket);
+    worker.process.start(options_.command, worker.strict_left > 0 || runs_again,
                          worker.is_client() ? owner_->exchange_fd() : -1, options_.forks.get());
     if (worker.is_client()) worker.process.send(owner_->greeting(worker.client));
     for (const std::string& kernel : distrusted_) worker.process.send(encode(Distrust{kernel}));
@@ -166,8 +166,10 @@ void Crew::give_first(Task task) {
 
 bool Crew::withdraw(std::int64_t ticket) {
     const auto is_it = [&](const Task& task) { return task.ticket == ticket; };
-    return std::ranges::any_of(
+    const bool withdrawn = std::ranges::any_of(
         workers_, [&](const auto& worker) { return std::erase_if(worker->waiting, is_it) > 0; });
+    if (withdrawn) behind_others_.erase(ticket);
+    return withdrawn;
 }
 
 bool Crew::is_busy() const {
@@ -254,12 +256,11 @@ bool Crew::take(Worker& worker, const std::string& line) {
     }
     const bool is_first = worker.history.empty();
     if (outcome->verdict == Verdict::failed && runs_again(worker, task, worker.history)) {
-        worker.behind_others = Answered{task, *outcome, false, worker.history};
+        behind_others_.emplace(task.ticket, Answered{task, *outcome, false, worker.history});
         replace(worker);
         return true;
     }
-    auto earlier =
-        is_again(worker, task) ? std::exchange(worker.behind_others, std::nullopt) : std::nullopt;
+    const auto earlier = behind_others_.extract(task.ticket);
     const bool is_suspect = task.ticket >= 0 && outcome->verdict == Verdict::failed;
     if (is_suspect && !options_.shows_prints) {
         worker.process.read_prints();
@@ -277,7 +278,7 @@ bool Crew::take(Worker& worker, const std::string& line) {
     }
     const bool is_last = task.work.device == "cpu" && known_[task.work.kernel].is_kept_apart;
     if (earlier && outcome->verdict != Verdict::failed)
-        events_.push_back(std::move(*earlier));
+        events_.push_back(std::move(earlier.mapped()));
     else
         events_.push_back(
             Answered{std::move(task), std::move(*outcome), is_first, std::move(before)});
@@ -339,25 +340,17 @@ void Crew::see_end(Worker& worker) {
         const bool runs_again =
             !ended.end.took_long() && this->runs_again(worker, task, ended.history);
         ended.fatal = task;
-        worker.behind_others.reset();
         if (runs_again) {
-            worker.behind_others = std::move(ended);
+            behind_others_.emplace(task.ticket, std::move(ended));
             return restart(worker);
         }
+        behind_others_.erase(task.ticket);
         worker.running.pop_front();
     }
     if (worker.is_client()) owner_->forget(worker.client);
     restart(worker);
     if (!ended.fatal && ended.end.exited_with(0)) note_left(ended.history);
     if (ended.fatal || !ended.end.in_good_order()) events_.push_back(std::move(ended));
-}
-
-/// Whether it has failed behind others, and was given to this process as its first.
-bool Crew::is_again(const Worker& worker, const Task& task) {
-    if (!worker.behind_others) return false;
-    const auto* const ended = std::get_if<Ended>(&*worker.behind_others);
-    return task.ticket ==
-           (ended ? ended->fatal->ticket : std::get<Answered>(*worker.behind_others).task.ticket);
 }
 
 /// Whether a case that has failed, or ended its process, behind these is to run as the first of the
@@ -367,7 +360,7 @@ bool Crew::runs_again(const Worker& worker, const Task& task, const WorkerHistor
         return false;
     bool& fails_alone = known_[task.work.kernel].fails_alone;
     fails_alone |= history.empty();
-    return !fails_alone && !is_again(worker, task);
+    return !fails_alone && !behind_others_.contains(task.ticket);
 }
 
 void Crew::note_left(const WorkerHistory& history) {

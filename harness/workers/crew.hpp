@@ -130,7 +130,6 @@ class Crew {
     void note_wrong(const Kernel* kernel);
     void note_answered(const Kernel* kernel);
     static bool opens_gpu(const Worker& worker);
-    static bool is_again(const Worker& worker, const Task& task);
     bool runs_again(const Worker& worker, const Task& task, const WorkerHistory& history);
     void put(Worker& worker, Task task);
     void start(Worker& worker);
@@ -171,6 +170,8 @@ class Crew {
     int most_answered_ = 1;  ///< the cases that it takes now
     std::int64_t changes_of_left_ = 0;
     std::deque<Event> events_;
+    /// By ticket what a case came to behind others, while it runs again as the first of a process.
+    std::map<std::int64_t, Event> behind_others_;
     bool keeps_first_ = false;
     int unreachable_ = 0;  ///< workers in a row that could not reach their device
     Clock::time_point last_look_{};

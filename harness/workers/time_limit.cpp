@@ -21,7 +21,7 @@ constexpr double sleep_factor = 2.0, opening_factor = 3.0;
 // work of threads that stay idle.
 constexpr double progress_factor = 20.0;
 constexpr double trial_share = 0.1;
-// Of the floor, once other cases have told the pace of the CPU device.
+// Of the floor, once other cases have told the device's pace.
 constexpr double share_of_known_pace = 0.3;
 // Of a trial where one of its kernel was put off, since others will be, too.
 constexpr double hurried_share = 0.1;
@@ -40,9 +40,10 @@ double telling_share(const std::map<const Kernel*, double>& shares, const Kernel
 
 }  // namespace
 
-double TimeLimits::parenthesis(const Work& work) const {
+double TimeLimits::parenthesis(const Work& work, double share_of_floor) const {
     if (work.is_large) return options_.large_seconds;
-    return options_.floor_seconds * (work.device == "cuda" ? options_.cuda_factor : 1.0) +
+    return share_of_floor * options_.floor_seconds *
+               (work.device == "cuda" ? options_.cuda_factor : 1.0) +
            work.multiply_adds * seconds_per_multiply_add;
 }
 
@@ -78,10 +79,11 @@ WorkerAllowance TimeLimits::allowance(const Work& work, Patience patience, bool 
     const bool is_trial = patience == Patience::trial && (!opens || was_opened(work));
     const bool is_hurried =
         is_trial && found != histories_.end() && found->second.hurried.contains(work.kernel);
-    const bool knows_pace = !is_trial && !work.is_large && share > 0.0;
-    const double least = is_hurried ? hurried_share : knows_pace ? share_of_known_pace : 1.0;
+    const bool knows_pace = !is_trial && share > 0.0;
+    const double least = parenthesis(work, knows_pace ? share_of_known_pace : 1.0) *
+                         (is_hurried ? hurried_share : 1.0);
     const double limit =
-        parenthesis(work) * std::max(least, factor * share) * (is_trial ? trial_share : 1.0) +
+        std::max(least, factor * share * parenthesis(work)) * (is_trial ? trial_share : 1.0) +
         (is_trial && opens ? opening_factor * found->second.slowest_first : 0.0);
     return {.cpu_seconds = limit,
             .cpu_seconds_in_all = limit * (is_trial ? 1.0 : progress_factor),

@@ -4,6 +4,7 @@
 //
 //   limit = (floor + work * seconds_per_multiply_add) * max(1, factor * r)
 //
+// (three tenths of the floor count beside the 1 once cases have shown an r: a hang is told sooner),
 // with r the largest share of its own parenthesis that a case of its kernel has taken in this run
 // on the device, or that half of the kernels' largest cases have: the machine's pace. Cases on
 // large problems, made of copies, have `large_seconds` for the parenthesis and an r of their own:
@@ -53,7 +54,7 @@ class TimeLimits {
 
   private:
     /// The limit without history.
-    double parenthesis(const Work& work) const;
+    double parenthesis(const Work& work, double share_of_floor = 1.0) const;
 
     struct History {
         double slowest_seconds = 0.0, slowest_first = 0.0;

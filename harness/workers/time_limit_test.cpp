@@ -86,6 +86,17 @@ TEST_CASE("trials of a kernel are short once one was put off, until a longer one
     CHECK(trial().cpu_seconds == doctest::Approx(0.1));
 }
 
+TEST_CASE("what a case's work may take is not shortened by the pace of small ones") {
+    TimeLimits limits({.floor_seconds = 1.0});
+    Work heavy = work_on("cpu");
+    heavy.multiply_adds = 1e6;
+    const double before = limits.allowance(heavy, Patience::full).cpu_seconds;
+    Outcome quick = Outcome::passed();
+    quick.seconds_cpu = 0.001;
+    limits.completed(work_on("cpu"), quick);
+    CHECK(limits.allowance(heavy, Patience::full).cpu_seconds == doctest::Approx(before - 0.7));
+}
+
 TEST_CASE("the limit follows the kernel's own cases, or the machine's pace") {
     TimeLimits limits({.floor_seconds = 1.0});
     const Kernel slow, quick, others[3];
